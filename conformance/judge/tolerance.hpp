@@ -21,7 +21,7 @@ inline double azuma_factor(std::int64_t sums) {
   return engine::mean_free_factor(sums, false_positive);
 }
 
-/// Returns how a kernel rounds to this type. For fp32 there is no rounding.
+/// Returns how a kernel rounds to this type. fp32 is not rounded.
 engine::Store store_of(spec::DType type, spec::Rounding rounding);
 
 /// Returns the roundings of a kernel's accumulators and of the operands of its products.

@@ -27,7 +27,7 @@ void append_planned(std::vector<Case<Op>>& cases, const CaseLine& line, const Sa
   cases.push_back(std::move(c));
 }
 
-/// Returns the cases of cases/OPERATOR/`kind`.txt that belong to `plan`; empty if there is no file.
+/// Returns the cases of cases/OPERATOR/`kind`.txt that belong to `plan`; empty without that file.
 /// Errors: std::invalid_argument for a line with policy flags.
 template <class Op>
 std::vector<Case<Op>> hand_made_cases(std::string_view kind, const SamplingPlan& plan = {}) {

@@ -150,7 +150,7 @@ TEST(TileSums, TolerancesFollowPowersOfTwo) {
   expect({attention::Dense(c.problem, small_dy), numerics}, {0x1p-8, 0x1p-8, 0x1p-8}, "dy");
 }
 
-/// There is no relative error bound for fp16 numbers that underflow: a scaled operand and each
+/// The relative error of fp16 numbers that underflow has no bound: a scaled operand and each
 /// 16-bit partial sum may lose half the smallest number.
 TEST(TileSums, IncludeUnderflow) {
   const auto c = case_of<Flash>(

@@ -47,7 +47,7 @@ class Baseline {
   void read_line(const std::string& line, const std::string& place, const std::string& reason);
   Known read_case(const std::string& words) const;
   /// Returns the entry of the case. If there is none, returns the first condition that the case
-  /// satisfies, preferably one that excuses the failure; nullptr if there is no such condition.
+  /// satisfies, preferably one that excuses the failure; nullptr if no condition is satisfied.
   const Known* entry_of(const conformance::CaseReport& report) const;
   /// Prints an entry that did not excuse any failure.
   void print_stale(const Known& known, const conformance::CaseReport& report,
