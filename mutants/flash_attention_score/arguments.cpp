@@ -25,6 +25,8 @@ bool has_as_many_heads(const Call& c) {
   return c.parameters.query.shape[axis] == c.parameters.key.shape[axis];
 }
 
+bool has_no_reserved_output(const Call& c) { return !c.parameters.softmax_out.present; }
+
 }  // namespace
 
 std::vector<MutantOf<Op>> argument_mutants() {
@@ -32,11 +34,14 @@ std::vector<MutantOf<Op>> argument_mutants() {
   std::vector<MutantOf<Op>> all = {checking<Correct, Op>(
       "argument_checks", "a correct kernel that checks its arguments", no_plan, {})};
   all.front().healthy = true;
-  std::ranges::move(careless<Correct, Op>(
-                        "", no_plan,
-                        {{"refuses_grouped_heads", "refuses legal calls with grouped heads",
-                          "query and key must have the same number of heads", has_as_many_heads}}),
-                    std::back_inserter(all));
+  std::ranges::move(
+      careless<Correct, Op>(
+          "", no_plan,
+          {{"refuses_grouped_heads", "refuses legal calls with grouped heads",
+            "query and key must have the same number of heads", has_as_many_heads},
+           {"refuses_softmax_out", "refuses legal calls that pass the reserved softmaxOut",
+            "softmaxOut must be null", has_no_reserved_output}}),
+      std::back_inserter(all));
   return all;
 }
 

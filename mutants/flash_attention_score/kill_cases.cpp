@@ -1,5 +1,5 @@
-#include <algorithm>
 #include <iterator>
+#include <stdexcept>
 #include <utility>
 
 #include "assay/conformance/operators/flash_attention_score.hpp"
@@ -22,9 +22,27 @@ Op::EntryPoint entry_point_of(const Op::Problem& p) {
   return p.head_dim_rope > 0 ? l3 : l2;
 }
 
+/// Returns whether the entry point has the fields of the case, and the forward's page allows the
+/// call.
+bool is_legal(const Case& c) {
+  if (refused_by(call_of(c)) != nullptr) return false;
+  try {
+    conformance::parse_case<Op>(conformance::case_words(command_line(c), Op::name));
+  } catch (const std::invalid_argument&) {
+    return false;
+  }
+  return true;
+}
+
+/// Returns whether a slope is multiplied by a distance so large that the error of scores in fp32
+/// shows in the weights. With few keys the tolerance is finite also for a kernel whose exp has a
+/// fused multiply-add, whose error grows with the number of keys.
+bool has_far_keys(const Op::Problem& p) {
+  return !p.q_start_idx.empty() && p.q_start_idx.front() > 10000;
+}
+
 /// Adds the geometries on which the mutants of the gradient are judged, in each of their types: one
-/// exact case, one bound case, and the call alone. Calls that the forward's page forbids are left
-/// out.
+/// exact case, one bound case, and the call alone.
 void add_geometries(std::vector<Case>& cases) {
   constexpr const char* profiles[] = {"normal", "peaked", "all_positive", "offset", "outliers"};
   std::size_t turn = 0;
@@ -37,7 +55,9 @@ void add_geometries(std::vector<Case>& cases) {
                 .patterns = {.mask = geometry.mask},
                 .seed = turn + 1};
       c.problem.dtype = dtype;
-      if (refused_by(call_of(c)) != nullptr) continue;
+      c.problem.softmax_in_layout = Op::Problem().softmax_in_layout;  // of an input of the gradient
+      if (has_far_keys(c.problem)) c.problem.seq_q = c.problem.seq_kv = 4;
+      if (!is_legal(c)) continue;
       for (const Track track : {Track::arguments, Track::exact, Track::bound}) {
         c.track = track;
         if (track == Track::bound) c.profile = profiles[turn++ % std::size(profiles)];
@@ -52,8 +72,11 @@ template <>
 std::vector<Case> kill_cases() {
   std::vector<Case> cases;
   add_geometries(cases);
-  std::ranges::copy_if(conformance::sample<Op>({}), std::back_inserter(cases),
-                       [](const Case& c) { return !c.violate.empty() || !c.variant.empty(); });
+  for (Case& c : conformance::sample<Op>({})) {
+    if (c.violate.empty() && c.variant.empty()) continue;
+    c.track = Track::arguments;
+    cases.push_back(std::move(c));
+  }
   return cases;
 }
 
