@@ -103,7 +103,11 @@ void SuiteOf<Op>::collect(const SamplingPlan& plan, CaseCollector<Op>& cases) {
     for (Case<Op>& c : exact) c.problem.scale_value = exact_scale(c.problem, c.seed);
   cases.add(exact);
   cases.add(hand_made_cases<Op>("relations", plan));
-  cases.add(drawn<Op>().random(plan));
+  for (std::int64_t round = 0; round < Traits<Op>::random_rounds; ++round) {
+    SamplingPlan lots = plan;
+    lots.seed += static_cast<std::uint64_t>(1'000'000 * round);
+    cases.add(drawn<Op>().random(lots));
+  }
   cases.add(drawn<Op>().completion(plan, cases.cases()));
   if (plan.full) cases.add(drawn<Op>().completion_of_triples(plan, cases.cases()));
 }

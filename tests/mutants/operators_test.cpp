@@ -23,7 +23,9 @@ const std::map<std::pair<std::string_view, Subject>, Crowd> least = {
     {{"nsa_compress_grad", Subject::numbers}, {.planted = 35, .healthy = 20}},
     {{"nsa_compress", Subject::arguments}, {.planted = 25, .healthy = 2}},
     {{"nsa_compress", Subject::numbers}, {.planted = 48, .healthy = 15}},
-    {{"flash_attention_score", Subject::arguments}, {.planted = 55, .healthy = 1}},
+    {{"nsa_selected_attention", Subject::arguments}, {.planted = 31, .healthy = 1}},
+    {{"nsa_selected_attention", Subject::numbers}, {.planted = 49, .healthy = 11}},
+    {{"flash_attention_score", Subject::arguments}, {.planted = 56, .healthy = 1}},
     {{"flash_attention_score", Subject::numbers}, {.planted = 82, .healthy = 28}}};
 
 template <class Op>

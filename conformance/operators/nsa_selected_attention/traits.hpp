@@ -21,6 +21,7 @@ struct Traits<spec::NsaSelectedAttention> {
                                                 .block_count = "NSSF-C08",
                                                 .sparse_mode = "NSSF-C12"};
   static constexpr std::int64_t most_sequences = 2 * 1024 * 1024;
+  static constexpr std::int64_t random_rounds = 2;
   static constexpr std::int64_t products_of_head = 1, products_of_value = 1;
   static constexpr bool may_widen_value = false, means_mode_without_mask = true,
                         may_list_all_keys = false;

@@ -21,6 +21,7 @@ struct Traits<spec::NsaSelectedAttentionGrad> {
                                                 .block_count = "NSAS-C35",
                                                 .sparse_mode = "NSAS-C33"};
   static constexpr std::int64_t most_sequences = 2 * 1024 * 1024;
+  static constexpr std::int64_t random_rounds = 1;
   static constexpr std::int64_t products_of_head = 3, products_of_value = 2;
   static constexpr bool may_widen_value = true, means_mode_without_mask = false,
                         may_list_all_keys = true;
