@@ -222,14 +222,18 @@ std::optional<std::int64_t> drop_mask_bytes(const Call<Op>& call) {
   const auto query = query_as_given(call);
   const auto key = key_as_given(call);
   if (!query || !key) return std::nullopt;
+  const bool alike = query->ends.empty() && key->ends.empty();
+  const std::int64_t different = alike ? std::min<std::int64_t>(query->batch, 1) : query->batch;
   std::int64_t bits = 0;
-  for (std::int64_t b = 0; b < query->batch; ++b) {
+  for (std::int64_t b = 0; b < different; ++b) {
     std::int64_t scores = query->heads;
     if (__builtin_mul_overflow(scores, query->length(b), &scores) ||
         __builtin_mul_overflow(scores, key->length(b), &scores) ||
         __builtin_add_overflow(bits, scores, &bits))
       return std::numeric_limits<std::int64_t>::max();
   }
+  if (alike && __builtin_mul_overflow(bits, query->batch, &bits))
+    return std::numeric_limits<std::int64_t>::max();
   return bits / 8 + (bits % 8 != 0 ? 1 : 0);
 }
 
