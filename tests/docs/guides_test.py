@@ -76,16 +76,22 @@ class Guides(unittest.TestCase):
 
     def test_examples_of_the_help_run_unchanged(self):
         """Runs the examples in their order in one folder: later ones read the files of earlier ones."""
-        commands = [words for words in guide("commands").splitlines() if " " not in words]
-        without = []
+        commands, without, done = guide("commands").splitlines(), [], set()
         with tempfile.TemporaryDirectory() as folder:
             for command in commands:
-                _, _, after = run([PROGRAM, "help", command]).stdout.partition("\nExamples:\n")
-                examples = after.split("\n") if after else without.append(command) or []
-                for line in filter(None, map(str.strip, examples)):
-                    done = run(["bash", "-c", line], cwd=folder, env={"PATH": f"{PROGRAM.parent}:{os.environ['PATH']}"})
-                    self.assertIn(done.returncode, (0, 1), f"{line}\n{done.stderr}")
-        self.assertEqual(without, ["merge", "golden"], "which need parts of a sweep, and minutes")
+                _, _, after = run([PROGRAM, "help", *command.split()]).stdout.partition("\nExamples:\n")
+                examples = [line.strip() for line in after.splitlines() if line.strip()]
+                if len(examples) < 2:
+                    without.append(command)
+                for line in examples:
+                    if line in done:
+                        continue
+                    done.add(line)
+                    ran = run(["bash", "-c", line], cwd=folder, env={"PATH": f"{PROGRAM.parent}:{os.environ['PATH']}"})
+                    fails = line.split()[1] == "shrink"
+                    self.assertEqual(ran.returncode, 1 if fails else 0, f"{line}\n{ran.stderr}")
+        unplanned = [f"device plan {name}" for name in ("nsa_compress", "nsa_selected_attention", "flash_attention_score")]
+        self.assertEqual(without, unplanned, "Assay does not model the tiling of these operators")
 
     def test_help_names_the_kind_of_every_value(self):
         for command in ["", *guide("commands").splitlines()]:

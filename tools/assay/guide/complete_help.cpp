@@ -5,13 +5,15 @@
 #include <map>
 #include <string>
 #include <string_view>
-#include <utility>
 #include <vector>
+
+#include "guide/examples.hpp"
 
 namespace assay::cli {
 namespace {
 
-/// The kinds of values that flags and positional arguments have, by their names without dashes.
+/// The kinds of values that flags and positional arguments have, by their names without dashes; if
+/// the kind differs in one command, also by the command and the name.
 const std::map<std::string_view, const char*> kinds = {
     {"as", "<format>"},
     {"baseline", "<file>"},
@@ -36,6 +38,7 @@ const std::map<std::string_view, const char*> kinds = {
     {"last-failed", "<report.json>"},
     {"lines", "<file or folder>"},
     {"memory-limit", "<size>"},
+    {"mutants only", "<text>"},
     {"name", "<device>"},
     {"npy", "<folder>"},
     {"numerics", "<preset,field=value>"},
@@ -96,38 +99,6 @@ const std::map<std::string_view, const char*> groups = {
     {"upstream", "Cases"},
 };
 
-/// Commands and their examples. tests/docs/guides_test.py runs all examples in this order in one
-/// folder.
-constexpr std::pair<std::string_view, std::string_view> examples[] = {
-    {"new", "assay new python my_kernel"},
-    {"new", "assay new plugin my_plugin"},
-    {"list", "assay list operators"},
-    {"list", "assay list --coverage"},
-    {"explain", "assay explain NSAC-C10"},
-    {"explain", "assay explain bound"},
-    {"run", "assay run flash_attention_score_grad --heads_q=4 --heads_kv=2 --seq_q=129"},
-    {"run", "assay run nsa_compress_grad --seq=65 --dtype=fp16 --implementation=optimized-a2"},
-    {"dump", "assay dump nsa_compress_grad --seq=40 --npy=arrays"},
-    {"sweep", "assay sweep nsa_compress_grad --budget=2s --report=report.json --html=report.html"},
-    {"sweep",
-     "assay sweep --budget=2s --only='dtype=bf16 and head_dim>=64' --implementation=optimized-a2"},
-    {"report", "assay report report.json"},
-    {"report", "assay report report.json report.json"},
-    {"shrink",
-     "assay shrink flash_attention_score_grad --seq_q=65 "
-     "--implementation=mutant-scale_missing_on_dk"},
-    {"export", "assay export cases.h5 --implementation=optimized-a2 nsa_compress_grad --seq=40"},
-    {"export",
-     "assay export small.h5 --only='dtype=fp16 and track=bound' --random=0 --largest=2000"},
-    {"check", "assay check cases.h5"},
-    {"check", "assay check cases.h5 --report=checked.json"},
-    {"pack", "assay pack --list"},
-    {"device", "assay device a2"},
-    {"device", "assay device plan flash_attention_score_grad --seq_q=4096 --seq_kv=4096"},
-    {"mutants", "assay mutants --list"},
-    {"help", "assay help sweep"},
-};
-
 /// A short help text has only one group.
 constexpr std::size_t most_in_one_group = 10;
 
@@ -146,9 +117,22 @@ void name_kinds(CLI::App& app) {
     if (option->get_expected_max() == 0 || option->get_type_name() != "TEXT") continue;
     const std::string name =
         option->get_positional() ? option->get_name() : option->get_lnames().front();
-    if (const auto kind = kinds.find(name); kind != kinds.end()) option->type_name(kind->second);
+    auto kind = kinds.find(app.get_name() + " " + name);
+    if (kind == kinds.end()) kind = kinds.find(name);
+    if (kind != kinds.end()) option->type_name(kind->second);
   }
   for (CLI::App* sub : app.get_subcommands(nullptr)) name_kinds(*sub);
+}
+
+/// Adds the examples of a command and of its subcommands at the end of their help. `path` is the
+/// words of the command.
+void add_examples(CLI::App& app, const std::string& path) {
+  std::string footer;
+  for (const std::string& line : examples_of(path))
+    footer += (footer.empty() ? "Examples:\n  " : "\n  ") + line;
+  if (!footer.empty()) app.footer(footer);
+  for (CLI::App* sub : app.get_subcommands(nullptr))
+    add_examples(*sub, (path.empty() ? "" : path + " ") + sub->get_name());
 }
 
 }  // namespace
@@ -156,13 +140,7 @@ void name_kinds(CLI::App& app) {
 void complete_help(CLI::App& app) {
   name_kinds(app);
   group_flags(app);
-  for (CLI::App* command : app.get_subcommands(nullptr)) {
-    std::string footer;
-    for (const auto& [name, line] : examples)
-      if (name == command->get_name())
-        footer += (footer.empty() ? "Examples:\n  " : "\n  ") + std::string(line);
-    if (!footer.empty()) command->footer(footer);
-  }
+  add_examples(app, "");
 }
 
 }  // namespace assay::cli
