@@ -88,6 +88,8 @@ std::string report_of(const Workload& work, const std::vector<Candidate>& all,
          << (vendor.not_taken.empty() ? "" : "; the vendor uses it only for " + vendor.not_taken)
          << '\n';
   if (vendors.empty()) text << "none of the modelled vendor schedules fits\n";
+  text << "On " << device.name << " the fastest of " << all.size() << " modelled schedules takes "
+       << fixed(1e6 * best.modelled.seconds, 1) << " us (" << best.name << ").\n";
   return text.str();
 }
 

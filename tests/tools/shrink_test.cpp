@@ -125,7 +125,7 @@ TEST(Shrink, AConformingCaseIsLeftAlone) {
   EXPECT_EQ(result.code, 0) << result.err;
   EXPECT_TRUE(result.out.starts_with("conforms ")) << result.out;
   EXPECT_TRUE(result.out.ends_with(
-      "nothing to shrink: the verdict is conforms, but only failing cases are shrunk\n"))
+      "flash_like conforms on this case. Nothing to shrink: only failing cases are shrunk.\n"))
       << result.out;
 }
 

@@ -44,6 +44,8 @@ class Dump {
  public:
   Dump(std::filesystem::path folder, std::ostream& out) : folder_(std::move(folder)), out_(out) {}
 
+  std::int64_t count() const { return count_; }
+
   /// Errors: UsageError if the folder contains arrays of an earlier dump that this case would not
   /// replace.
   void require_no_other_than(const std::set<std::string>& names) const {
@@ -65,12 +67,12 @@ class Dump {
   void add(const std::string& name, const spec::Tensor& tensor) {
     const std::filesystem::path file = file_of(name);
     fixtures::write_npy(file, tensor);
-    tell_of(file, tensor.shape);
+    report(file, tensor.shape);
   }
   void add(const std::string& name, const spec::Shape& shape, std::span<const double> values) {
     const std::filesystem::path file = file_of(name);
     fixtures::write_npy(file, shape, values);
-    tell_of(file, shape);
+    report(file, shape);
   }
 
  private:
@@ -79,12 +81,14 @@ class Dump {
     std::filesystem::create_directories(file.parent_path());
     return file;
   }
-  void tell_of(const std::filesystem::path& file, const spec::Shape& shape) {
+  void report(const std::filesystem::path& file, const spec::Shape& shape) {
+    ++count_;
     out_ << fmt::format("{} ({})\n", conformance::printable(file.string()), fmt::join(shape, ", "));
   }
 
   std::filesystem::path folder_;
   std::ostream& out_;
+  std::int64_t count_ = 0;
 };
 
 /// Returns the judged elements in the shape of the output, with NaN for elements that are not
@@ -156,6 +160,10 @@ ExitCode dump_case(const DumpOptions& options, const CLI::App& app, const Contex
   }
   for (const auto& [name, shape, values] : stages.arrays) dump.add("stages/" + name, shape, values);
   if (!stages.left_out.empty()) context.out << "no stages: " << stages.left_out << '\n';
+  context.out << fmt::format(
+      "Case {} of {}: wrote {} to {}.\n", conformance::case_id(conformance::command_line(c)),
+      conformance::printable(implementation->name()), conformance::counted(dump.count(), "array"),
+      conformance::printable(options.folder));
   return ExitCode::conformant;
 }
 

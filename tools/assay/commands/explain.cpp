@@ -130,6 +130,10 @@ void print(const spec::Requirement<Op>& requirement, const Context& context) {
   print_ways("broken by --violate", requirement.id, requirement.violations, use.broken_on, out);
   for (const std::string& line : {use.met_line, use.broken_line})
     if (!line.empty()) out << fmt::format("  try: {} run {}\n", context.typed, line);
+  out << fmt::format("{} is a requirement of {}: the planned calls have {} and {} of it.\n",
+                     requirement.id, Op::name,
+                     conformance::counted(std::ssize(use.met_on), "variant"),
+                     conformance::counted(std::ssize(use.broken_on), "violation"));
 }
 
 /// Errors: UsageError naming the existing variants and violations.
@@ -190,12 +194,19 @@ bool explain_contradiction(const std::string& id, const Context& context) {
     context.out << fmt::format("  {}, {}\n    {}\n", claim.source.document, claim.source.section,
                                claim.says);
   context.out << fmt::format("  read here as: {}\n", point->reading);
+  std::int64_t citing = 0;
   for_each_operator([&]<class Op> {
-    for (const auto& requirement : Op::requirements())
-      if (cites(requirement.notes, id))
-        context.out << fmt::format("  cited by {} ({}): {} explain {}\n", requirement.id,
-                                   standing_text(requirement), context.typed, requirement.id);
+    for (const auto& requirement : Op::requirements()) {
+      if (!cites(requirement.notes, point->id)) continue;
+      ++citing;
+      context.out << fmt::format("  cited by {} ({}): {} explain {}\n", requirement.id,
+                                 standing_text(requirement), context.typed, requirement.id);
+    }
   });
+  context.out << fmt::format(
+      "{} is {} of the documents; the number of requirements that cite it "
+      "is {}.\n",
+      point->id, point->claims.size() > 1 ? "a contradiction" : "an open point", citing);
   return true;
 }
 
@@ -203,23 +214,31 @@ bool explain_contradiction(const std::string& id, const Context& context) {
 /// use it.
 bool explain_relation(const std::string& name, const Context& context) {
   std::ostream& out = context.out;
-  bool found = false;
+  std::int64_t operators = 0, cases = 0;
+  std::string_view found;
   for_each_operator([&]<class Op> {
     for (const conformance::RelationText& relation : conformance::Suite<Op>::relations()) {
       if (!same_letters(relation.name, name)) continue;
-      found = true;
+      ++operators;
+      found = relation.name;
       out << fmt::format(
           "{}\n  {}\n  holds for: {}\n  agreement: {}\n", relation.name, relation.sentence,
           relation.domain,
           relation.agreement == "bits"
               ? "all bits equal if the kernel declares a fixed order, else within the tolerances"
               : "the difference is at most the sum of the tolerances of the runs");
-      for (const auto& c : planned<Op>())
-        if (c.relation == relation.name)
-          out << fmt::format("  {} run {}\n", context.typed, conformance::command_line(c));
+      for (const auto& c : planned<Op>()) {
+        if (c.relation != relation.name) continue;
+        ++cases;
+        out << fmt::format("  {} run {}\n", context.typed, conformance::command_line(c));
+      }
     }
   });
-  return found;
+  if (operators == 0) return false;
+  out << fmt::format("{} is a relation between runs of {}; a sweep has {} of it.\n", found,
+                     conformance::counted(operators, "operator"),
+                     conformance::counted(cases, "case"));
+  return true;
 }
 
 ExitCode explain_stored(const ExplainOptions& options, const Context& context) {
@@ -244,6 +263,9 @@ ExitCode explain_stored(const ExplainOptions& options, const Context& context) {
                                    implementation, error.what()));
     }
   }
+  context.out << fmt::format("Case {} has {} in {}.\n", record.id,
+                             conformance::counted(std::ssize(record.verdicts), "stored verdict"),
+                             conformance::printable(options.store));
   return ExitCode::conformant;
 }
 
@@ -254,6 +276,8 @@ bool explain_documents(const std::string& word, const Context& context) {
   context.out << fmt::format("the rule of the documents\n  {}\n", spec::rule_of_documents);
   for (const auto& [standing, name] : spec::spellings_of<spec::Standing>.entries)
     context.out << fmt::format("  {}: {}\n", name, spec::sentence_of(standing));
+  context.out << fmt::format("Every requirement has one of {} standings.\n",
+                             spec::spellings_of<spec::Standing>.entries.size());
   return true;
 }
 
@@ -264,6 +288,12 @@ bool explain_rule(const std::string& word, const Context& context) {
   if (rule == conformance::rules.end()) return false;
   context.out << fmt::format("{}, a rule that decides verdicts\n  {}\n", rule->word,
                              rule->sentence);
+  std::vector<std::string> verdicts;
+  for (const auto& [verdict, name] : spec::spellings_of<conformance::Verdict>.entries)
+    if (rule->verdicts.contains(verdict)) verdicts.emplace_back(name);
+  context.out << fmt::format("{} can give {}: {}.\n", rule->word,
+                             conformance::counted(std::ssize(verdicts), "verdict"),
+                             joined(verdicts));
   return true;
 }
 
@@ -278,9 +308,16 @@ bool explain_verdict(const std::string& word, const Context& context) {
       conformance::meanings.at(static_cast<std::size_t>(verdict)).second;
   context.out << fmt::format("{}, a verdict with exit code {}\n  {}\ngiven by these rules\n", name,
                              static_cast<int>(conformance::contribution(verdict)), meaning);
-  for (const conformance::RuleText& rule : conformance::rules)
-    if (rule.verdicts.contains(verdict))
-      context.out << fmt::format("  {}: {}\n", rule.word, rule.sentence);
+  std::int64_t rules = 0;
+  for (const conformance::RuleText& rule : conformance::rules) {
+    if (!rule.verdicts.contains(verdict)) continue;
+    ++rules;
+    context.out << fmt::format("  {}: {}\n", rule.word, rule.sentence);
+  }
+  context.out << fmt::format(
+      "{} can give the verdict {}, which ends a command with exit code {}.\n",
+      conformance::counted(rules, "rule"), name,
+      static_cast<int>(conformance::contribution(verdict)));
   return true;
 }
 

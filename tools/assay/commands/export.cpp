@@ -152,7 +152,7 @@ std::string size_text(std::int64_t bytes) {
 }
 
 /// Prints the size before the first case: an export may take long, and a disk may be small.
-void tell_size(std::int64_t cases, const ExportSize& size, std::ostream& out) {
+void print_size(std::int64_t cases, const ExportSize& size, std::ostream& out) {
   out << fmt::format("{}, about {}\n", conformance::counted(cases, "case"), size_text(size.bytes()))
       << std::flush;
 }
@@ -212,15 +212,24 @@ void write_cases(const ExportOptions& options, const std::vector<conformance::Ca
   }
 }
 
-void print_written(const ExportOptions& options, std::int64_t cases, std::ostream& out) {
-  out << fmt::format("{}: {}, {}\n", conformance::printable(options.file),
-                     conformance::counted(cases, "case"),
-                     options.recipe_only ? "recipes without tensors" : "inputs and reference");
+/// Prints the last sentence, for example "cases.h5 contains 3 cases, with inputs and expected
+/// values."
+void print_written(const ExportOptions& options, std::int64_t cases, const std::string& certified,
+                   std::ostream& out) {
+  out << fmt::format(
+      "{} contains {}, {}{}.\n", conformance::printable(options.file),
+      conformance::counted(cases, "case"),
+      options.recipe_only ? "as recipes without tensors" : "with inputs and expected values",
+      certified);
 }
 
-/// For a golden file, prints how the references were computed.
-ExitCode conclude(const ExportOptions& options, const Golden& golden, std::ostream& out) {
-  if (!options.is_golden) return ExitCode::conformant;
+/// Prints the last sentence; before it, for a golden file, how the references were computed.
+ExitCode conclude(const ExportOptions& options, std::int64_t cases, const Golden& golden,
+                  std::ostream& out) {
+  if (!options.is_golden) {
+    print_written(options, cases, "", out);
+    return ExitCode::conformant;
+  }
   const conformance::Certainty& c = golden.certainty;
   out << fmt::format(
       "{} elements, {} of them certified: {} exact, {} within their radius in double, {} by the "
@@ -228,7 +237,13 @@ ExitCode conclude(const ExportOptions& options, const Golden& golden, std::ostre
       "accepted; not certified: {} with a known radius, {} without\nlargest radius: {:.2g} tau\n",
       c.elements(), c.certified(), c.exact, c.by_radius, c.by_double_double, c.by_definition,
       c.ties, c.enclosed, c.open, c.largest_radius);
-  return c.certified() == c.elements() ? ExitCode::conformant : ExitCode::not_conclusive;
+  const bool is_certified = c.certified() == c.elements();
+  print_written(options, cases,
+                is_certified ? "; all of them are certified"
+                             : fmt::format("; {} of {} are not certified",
+                                           c.elements() - c.certified(), c.elements()),
+                out);
+  return is_certified ? ExitCode::conformant : ExitCode::not_conclusive;
 }
 
 ExitCode export_plan(const ExportOptions& options, const Context& context) {
@@ -258,19 +273,17 @@ ExitCode export_plan(const ExportOptions& options, const Context& context) {
         "nothing to export: {} cases check arguments, {} compare runs, {} are larger than "
         "--largest={}",
         sum.calls, sum.relations, sum.large, options.limit()));
-  tell_size(sum.cases, size, context.err);
+  print_size(sum.cases, size, context.err);
   fixtures::Writer writer(options.file);
   {
     Progress progress(context, sum.cases);
     for (const auto& write : parts) write(writer, progress);
   }
   writer.close();
-  print_written(options, golden.cases, context.out);
   const std::int64_t limit = options.limit();
   context.out << fmt::format(
       "left out: {} cases that check only arguments, {} that compare several runs, {} {}, {} "
-      "without "
-      "exact inputs for the numerics{}\n",
+      "without exact inputs for the numerics{}\n",
       sum.calls, sum.relations, sum.large,
       limit == unlimited ? "as too large" : fmt::format("larger than --largest={}", limit),
       sum.cases - golden.cases - golden.repeated,
@@ -278,7 +291,7 @@ ExitCode export_plan(const ExportOptions& options, const Context& context) {
                            : fmt::format(", {} that are the same as another case, because the "
                                          "numerics declare one memory order of the statistics",
                                          golden.repeated));
-  return conclude(options, golden, context.out);
+  return conclude(options, golden.cases, golden, context.out);
 }
 
 template <class Op>
@@ -292,8 +305,7 @@ ExitCode export_one(const ExportOptions& options, const conformance::Case<Op>& c
     write_cases<Op>(options, std::vector{c}, writer, Inexact::refused, context, golden, progress);
   }
   writer.close();
-  print_written(options, golden.cases, context.out);
-  return conclude(options, golden, context.out);
+  return conclude(options, golden.cases, golden, context.out);
 }
 
 /// Returns the case of a replay line. Errors: UsageError naming the line.
@@ -328,8 +340,7 @@ ExitCode export_lines(const ExportOptions& options, const Context& context) {
       });
   }
   writer.close();
-  print_written(options, std::ssize(stored), context.out);
-  return conclude(options, golden, context.out);
+  return conclude(options, std::ssize(stored), golden, context.out);
 }
 
 /// Errors: UsageError for a flag that selects cases from a plan: the flag `named` already names the

@@ -1,10 +1,12 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <nlohmann/json.hpp>
 
 #include "assay/conformance/judge/relations.hpp"
 #include "assay/conformance/operators.hpp"
+#include "assay/conformance/result/printable.hpp"
 #include "assay/spec/numerics.hpp"
 #include "commands/commands.hpp"
 #include "commands/requirement_use.hpp"
@@ -150,6 +152,21 @@ struct ListOptions {
   PlanFlags plan;
 };
 
+/// Counts what cases exercised, for the last sentence of the list.
+struct CoverageCount {
+  std::int64_t unexercised = 0, uncovered = 0;
+
+  void add(const Coverage& coverage) {
+    unexercised += std::ssize(coverage.requirements.unexercised());
+    uncovered += std::ssize(coverage.pairs.uncovered());
+  }
+  std::string text(std::string_view cases) const {
+    return fmt::format("{} leave out {} and {}.\n", cases,
+                       conformance::counted(unexercised, "requirement"),
+                       conformance::counted(uncovered, "pair") + " of values");
+  }
+};
+
 /// Returns the coverage of a sweep in which every planned case conforms.
 template <class Op>
 Coverage planned_coverage(const Planned<Op>& planned, const spec::Policy& policy) {
@@ -189,8 +206,10 @@ void complete_sizes(std::vector<conformance::SizeCoverage>& sizes, PlanFlags fla
 
 ExitCode list_coverage(const ListOptions& options, const Context& context) {
   Json all = Json::object();
+  CoverageCount count;
   const auto show = [&](const std::string& of, const Coverage& coverage) {
     all[of] = coverage_json(coverage);
+    count.add(coverage);
     if (options.json) return;
     context.out << of << "\n\n";
     print_coverage(coverage, context.out);
@@ -210,19 +229,36 @@ ExitCode list_coverage(const ListOptions& options, const Context& context) {
     });
     require_cases(cases, left_out, options.plan);
   }
-  if (options.json) context.out << all.dump(1) << '\n';
+  if (options.json)
+    context.out << all.dump(1) << '\n';
+  else
+    context.out << count.text(options.report.empty() ? "The planned cases"
+                                                     : "The cases of the report");
   return ExitCode::conformant;
+}
+
+/// Returns the last sentence of lists: "6 operators." or "8 lists: 6 operators, 18 entry points."
+std::string count_text(const std::vector<std::pair<std::string, std::size_t>>& counts) {
+  std::string text;
+  for (const auto& [name, count] : counts) {
+    std::string words = name;
+    std::ranges::replace(words, '_', ' ');
+    text += fmt::format("{}{} {}", text.empty() ? "" : ", ", count, words);
+  }
+  return (counts.size() > 1 ? fmt::format("{} lists: ", counts.size()) : "") + text + ".\n";
 }
 
 ExitCode list(const ListOptions& options, const Context& context) {
   Json all = Json::object();
   std::vector<std::string> names;
+  std::vector<std::pair<std::string, std::size_t>> counts;
   const std::string& wanted = options.kind;
   for (const Kind& kind : kinds) {
     names.emplace_back(kind.name);
     if (!wanted.empty() && wanted != kind.name) continue;
     const Listing listing = kind.list(context.registry, options.plan.policy);
     all[std::string(kind.name)] = json_of(listing);
+    counts.emplace_back(kind.name, listing.rows.size());
     if (options.json) continue;
     if (options.kind.empty())
       context.out << fmt::format("{} ({})\n", kind.name, listing.rows.size());
@@ -232,7 +268,10 @@ ExitCode list(const ListOptions& options, const Context& context) {
   if (all.empty())
     throw UsageError("no list of '" + options.kind + "'" +
                      one_of(options.kind, names, "there are"));
-  if (options.json) context.out << (options.kind.empty() ? all : all[wanted]).dump(1) << '\n';
+  if (options.json)
+    context.out << (options.kind.empty() ? all : all[wanted]).dump(1) << '\n';
+  else
+    context.out << count_text(counts);
   return ExitCode::conformant;
 }
 

@@ -153,6 +153,7 @@ ExitCode run_pack(const PackOptions& options, const Context& context) {
   if (options.list) {
     for (const PackSet& set : pack_sets())
       context.out << fmt::format("{:<40} {}\n", set.name, set.sentence);
+    context.out << fmt::format("{} sets; 'pack SET --to FOLDER' writes one.\n", pack_sets().size());
     return ExitCode::conformant;
   }
   if (options.set.empty()) throw UsageError("pack needs a set; 'assay pack --list' lists them");

@@ -8,6 +8,7 @@
 #include "commands/shrinking.hpp"
 #include "commands/watched.hpp"
 #include "flags/one_case.hpp"
+#include "printing/conclusion.hpp"
 #include "printing/print_case.hpp"
 #include "signals.hpp"
 
@@ -31,6 +32,10 @@ void print(const CaseReport& failing, const ShrunkCase& shrunk, const CaseReport
     out << fmt::format("{}:\n\n", end_text(shrunk));
   if (shrunk.shrunk != shrunk.command_line) print_case(smallest, context.typed, out);
   if (!shrunk.declared.empty()) out << declared_text(shrunk) << '\n';
+  out << conclusion(failing)
+      << (shrunk.shrunk == shrunk.command_line
+              ? "\n"
+              : fmt::format(" The smallest failing case found is case {}.\n", smallest.id));
 }
 
 template <class Op>
@@ -50,8 +55,7 @@ ExitCode shrink(const OneCaseOptions& options, const CLI::App& app, const Contex
     else
       print_case(report, context.typed, context.out);
     (options.json ? context.err : context.out)
-        << fmt::format("nothing to shrink: the verdict is {}, but only failing cases are shrunk\n",
-                       spec::to_string(report.verdict.value()));
+        << conclusion(report) << " Nothing to shrink: only failing cases are shrunk.\n";
     return conformance::contribution(report.verdict);
   }
   stop_on_signals();

@@ -54,10 +54,15 @@ ExitCode print_device(const Options& options, const Context& context) {
   }
   context.out << fmt::format("{} ({})\n", device.name, device.sku);
   Table table({"quantity", "value", "unit", "range", "source"});
-  for (const device::Quantity& q : device::quantities(device))
+  std::int64_t quantities = 0, assumed = 0;
+  for (const device::Quantity& q : device::quantities(device)) {
+    ++quantities, assumed += q.assumed ? 1 : 0;
     table.add({std::string(q.name), fmt::format("{:g}", q.value), std::string(q.unit), range(q),
                std::string(q.source)});
+  }
   table.print(context.out);
+  context.out << fmt::format("Device {}: {} quantities, {} of them assumed.\n", device.name,
+                             quantities, assumed);
   return ExitCode::conformant;
 }
 
