@@ -18,7 +18,7 @@ from assay.dtypes import Array, WrongType
 from assay.implementation import Predicate, Unsupported, numerics_json
 from assay.judging import export_lines, frame_of_kernel
 from assay.naming import Named
-from assay.pairs import Pair, known_saved_values, pair_of
+from assay.pairs import MAXIMUM, SUM, Pair, keeps_only_logsumexp, known_saved_values, pair_of
 from assay.program import AssayError, Program, find_program
 from assay.reports import Finding, Report, read_reports
 
@@ -118,12 +118,17 @@ def _only(case: Case, names: set[str]) -> Case:
     return shown
 
 
-def _about(report: Report, tensor: str, name: str) -> Report:
-    """The part of a report that is about one tensor, under another name."""
-    tensors = [dict(one, name=name) for one in report.members.get("tensors", ()) if one["name"] == tensor]
-    findings = [replace(one, tensor=name if one.tensor == tensor else one.tensor, text=one.text.replace(tensor, name))
-                for one in report.findings if one.tensor in (tensor, "")]
-    return replace(report, members=dict(report.members, tensors=tensors), findings=findings, evidence=report.evidence.replace(tensor, name))
+def _renamed(report: Report, names: Mapping[str, str]) -> Report:
+    """The part of a report that is about these tensors, under other names."""
+
+    def said(text: str) -> str:
+        for tensor, name in names.items():
+            text = text.replace(tensor, name)
+        return text
+
+    tensors = [dict(one, name=names[one["name"]]) for one in report.members.get("tensors", ()) if one["name"] in names]
+    findings = [replace(one, tensor=names.get(one.tensor, ""), text=said(one.text)) for one in report.findings if one.tensor in ("", *names)]
+    return replace(report, members=dict(report.members, tensors=tensors), findings=findings, evidence=said(report.evidence))
 
 
 @dataclass(frozen=True)
@@ -133,6 +138,7 @@ class _Run:
     outputs: dict[str, Array]
     saved: dict[str, Array]
     gradients: dict[str, Array]
+    only_logsumexp: bool = False  # the saved statistics were made from a logsumexp
 
 
 class _Failure(Exception):
@@ -148,6 +154,7 @@ class _Judge:
 
     def __init__(self, function: AutogradFunction, pair: Pair, program: Program, folder: Path) -> None:
         self.function, self.pair, self.program, self.folder = function, pair, program, folder
+        self.forwards: dict[str, Case | None] = {}  # cases of the forward by their replay lines
 
     def judge(self, line: str) -> AutogradReport:
         case = export_lines(self.folder / "case.h5", [line], self.function.numerics, self.program)[0]
@@ -177,13 +184,14 @@ class _Judge:
                 raise WrongType(f"the forward returned {', '.join(outputs) or 'nothing'}; expected {self.pair.output}")
         self._require_unchanged(shown, Part.FORWARD)
         with self._watched(case, Part.SAVED):
-            known = known_saved_values(self.pair, case, self.function.saved_values(saved))
+            shown_values = self.function.saved_values(saved)
+            known = known_saved_values(self.pair, case, shown_values)
         known = {name: values.copy() for name, values in known.items()}  # the backward may write into what was saved
         gradient = case.inputs[self.pair.output_gradient].copy()
         with self._watched(case, Part.BACKWARD):
             gradients = dict(self.function.backward(saved, gradient))
         self._require_unchanged(shown, Part.BACKWARD)
-        return _Run(dict(outputs), known, gradients)
+        return _Run(dict(outputs), known, gradients, keeps_only_logsumexp(self.pair, shown_values))
 
     def _watched(self, case: Case, part: Part) -> _Watched:
         return _Watched(self, case, part)
@@ -199,10 +207,9 @@ class _Judge:
     def _judged(self, case: Case, run: _Run) -> AutogradReport:
         unequal = [name for name, values in run.saved.items()
                    if name not in self.pair.results and values.tobytes() != case.inputs[name].tobytes()]
-        results = {name: values for name, values in run.saved.items() if name in self.pair.results}
         reports = {
             "forward": self._report_on_output(case, run),
-            "saved": self._report_on_results(case, results),
+            "saved": self._report_on_saved(case, run),
             "backward": self._report_on_backward(case, run),
             "end_to_end": self._report_on_gradients(case, run.gradients, {}, at_true_values(self.function.numerics_of_forward, self.pair)),
         }
@@ -226,18 +233,26 @@ class _Judge:
 
     def _report_on_output(self, case: Case, run: _Run) -> Report:
         """Judges the output together with exact statistics, so that only the output can fail."""
-        output = {self.pair.output: run.outputs[self.pair.output]}
-        if not self.pair.forward:
-            saved_as = self.pair.saved_output
-            judged = self._report_on_results(case, {saved_as: np.asarray(output[self.pair.output])}, Part.FORWARD)
-            return _about(judged, saved_as, self.pair.output)
-        return self._report_of_forward(case, output, "output")
+        output = np.asarray(run.outputs[self.pair.output])
+        if self._forward_of(case) is not None:
+            return self._report_of_forward(case, {self.pair.output: output}, "output")
+        saved_as = self.pair.saved_output
+        return _renamed(self._report_on_inputs(case, {saved_as: output}, Part.FORWARD), {saved_as: self.pair.output})
 
-    def _report_on_results(self, case: Case, results: Mapping[str, Array], part: Part = Part.SAVED) -> Any:
+    def _report_on_saved(self, case: Case, run: _Run) -> Report | None:
+        results = {name: values for name, values in run.saved.items() if name in self.pair.results}
+        if self.pair.as_inputs and results and (run.only_logsumexp or self._forward_of(case) is None):
+            return self._report_on_inputs(case, results, Part.SAVED)
+        if run.only_logsumexp:  # an error of the logsumexp is seen in the gradients at the true values
+            results = {name: values for name, values in results.items() if name not in (MAXIMUM, SUM)}
         if not results:
             return None
-        if self.pair.forward:
-            return self._report_of_forward(case, {self.pair.results[name]: values for name, values in results.items()}, "saved")
+        names = {self.pair.results[name]: name for name in results}
+        return _renamed(self._report_of_forward(case, {names_of: results[name] for names_of, name in names.items()}, "saved"), names)
+
+    def _report_on_inputs(self, case: Case, results: Mapping[str, Array], part: Part) -> Report:
+        """Judges results of the forward as inputs of the gradient. The bound is the worst case, and contains the rounding of a
+        logsumexp if the numerics declare one."""
         try:
             file = self._file(case, part.value, results)
         except WrongType as failure:
@@ -245,17 +260,38 @@ class _Judge:
         add_outputs(read_cases(file)[0], self.function.name, {}, self._profile(case, self.function.numerics_of_forward))
         return self._checked(file, "@forward", given=True)
 
+    def _forward_of(self, case: Case) -> Case | None:
+        """The case of the forward with the problem of a case of the gradient. None: the forward's documents forbid this call,
+        and its results can be judged as inputs of the gradient."""
+        line = self.pair.line_of_forward(case)
+        if line not in self.forwards:
+            try:
+                self.forwards[line] = export_lines(self.folder / "forward.h5", [line], "", self.program)[0]
+            except AssayError as refusal:
+                if not self.pair.as_inputs or "the case breaks " not in str(refusal):
+                    raise
+                self.forwards[line] = None
+        return self.forwards[line]
+
     def _report_of_forward(self, case: Case, outputs: Outputs, name: str) -> Report:
         """Judges these results with the operator of the forward; the others are exact."""
-        line = self.pair.line_of_forward(case.command)
-        made = export_lines(self.folder / "forward.h5", [line], self.function.numerics, self.program)[0]
-        file = self._file(made, f"forward_{name}", {own: case.inputs[own] for own in made.inputs})
+        made = self._forward_of(case)
+        assert made is not None
         exact = {of_forward: case.inputs[own] for own, of_forward in self.pair.results.items()}
         try:
-            add_outputs(read_cases(file)[0], self.function.name, exact | dict(outputs), self._profile(case, self.function.numerics_of_forward))
+            file = self._file(made, f"forward_{name}", {own: case.inputs[own] for own in made.inputs})
+            add_outputs(read_cases(file)[0], self.function.name, exact | dict(outputs), self._profile(case, self._numerics_of_forward(made)))
         except WrongType as failure:
             return self._report(case, "usage_error", "stored_case", "note", str(failure))
         return self._checked(file, "", given=True)
+
+    def _numerics_of_forward(self, made: Case) -> str:
+        """The declared numerics. An entry point of the gradient may have its own memory order of statistics; the line of the
+        forward names it."""
+        declared = self.function.numerics_of_forward
+        if "statistics_order" not in declared or "statistics_order" not in made.problem:
+            return declared
+        return _with_fields(declared, lambda _: f"statistics_order={made.problem['statistics_order']}")
 
     def _report_on_gradients(self, case: Case, gradients: Outputs, saved: Mapping[str, Array], numerics: str | None = None) -> Report:
         """Judges the gradients at these values of inputs; at those of the case if `saved` is empty."""

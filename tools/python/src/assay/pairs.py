@@ -22,11 +22,12 @@ class Pair:
     """A forward and its gradient. The case of a pair is a case of the gradient."""
 
     gradient: str  # operator
+    forward: str  # operator
     output: str  # the name under which a forward returns its output
     output_gradient: str  # the input of the gradient that is the gradient of this output
     results: Mapping[str, str] = field(default_factory=dict)  # inputs of the gradient that a forward computes: names in the forward
-    forward: str = ""  # operator; empty: the program judges the results as inputs of the gradient
-    only_gradient: tuple[str, ...] = ("entry_point", "product", "profile", "variant", "inputs", "outputs")  # fields
+    entry_points: Mapping[str, str] = field(default_factory=dict)  # of the gradient: of the forward; empty: each has one
+    as_inputs: bool = False  # the program can also judge the results as inputs of the gradient
 
     @property
     def has_statistics(self) -> bool:
@@ -37,24 +38,47 @@ class Pair:
         """The input of the gradient that is the output of the forward; empty: there is none."""
         return next((name for name, of_forward in self.results.items() if of_forward == self.output), "")
 
-    def line_of_forward(self, line: str) -> str:
-        """The replay line of the forward with the problem of this line of the gradient. The forward gets the inputs of the
+    def line_of_forward(self, case: Case) -> str:
+        """The replay line of the forward with the problem of this case of the gradient. The forward gets the inputs of the
         gradient's case, so fields that choose only data are left out."""
-        operator, *words = line.split()
-        kept = [word for word in words if word.removeprefix("--").partition("=")[0] not in self.only_gradient]
-        return " ".join([self.forward, *kept])
+        _, *words = case.command.split()
+        line = [self.forward, *(word for word in words if word.removeprefix("--").partition("=")[0] not in _ONLY_GRADIENT)]
+        if self.entry_points:
+            line.append(f"--entry_point={self.entry_points[case.entry_point]}")
+        if case.problem.get("layout") == "TND":  # the forward may have another default
+            line.append(f"--statistics_order={case.problem['statistics_order']}")
+        return " ".join(line)
 
 
-# One row for each pair. Without `forward`, the forward of the pair is not an operator of Assay.
+# Fields of a line that the forward does not have, or has with other values.
+_ONLY_GRADIENT = ("entry_point", "product", "profile", "variant", "inputs", "outputs", "softmax_in_layout", "statistics_order")
+
+# One row for each pair.
 PAIRS = (
-    Pair("nsa_compress_grad", output="output", output_gradient="output_grad", forward="nsa_compress"),
+    Pair("nsa_compress_grad", "nsa_compress", output="output", output_gradient="output_grad"),
+    Pair(
+        "nsa_selected_attention_grad",
+        "nsa_selected_attention",
+        output="attention_out",
+        output_gradient="attention_out_grad",
+        results={MAXIMUM: MAXIMUM, SUM: SUM, "attention_out": "attention_out"},
+    ),
     Pair(
         "flash_attention_score_grad",
+        "flash_attention_score",
         output="attention_out",
         output_gradient="dy",
         results={MAXIMUM: MAXIMUM, SUM: SUM, "attention_in": "attention_out"},
+        entry_points={"g1": "f1", "g2": "f2", "u1": "l1", "u2": "l2", "u3": "l3", "u4": "l1"},
+        as_inputs=True,
     ),
 )
+
+
+def keeps_only_logsumexp(pair: Pair, saved: Mapping[str, Array]) -> bool:
+    """Returns whether a function saved the logsumexp instead of maximum and sum. Its rounding error is not in the tolerance
+    of softmax_sum as an output of the forward."""
+    return pair.has_statistics and LOGSUMEXP in saved and SUM not in saved
 
 
 def pair_of(line: str) -> Pair:
