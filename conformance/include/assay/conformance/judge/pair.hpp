@@ -1,0 +1,117 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "assay/conformance/case/case.hpp"
+#include "assay/conformance/operators/flash_attention_score.hpp"
+#include "assay/conformance/operators/flash_attention_score_grad.hpp"
+#include "assay/conformance/operators/nsa_compress.hpp"
+#include "assay/conformance/operators/nsa_compress_grad.hpp"
+#include "assay/conformance/operators/nsa_selected_attention.hpp"
+#include "assay/conformance/operators/nsa_selected_attention_grad.hpp"
+#include "assay/conformance/result/case_report.hpp"
+#include "assay/spec/implementation.hpp"
+
+/// A forward and its gradient, judged together: the gradient gets what the forward wrote.
+namespace assay::conformance {
+
+/// An output of a forward, and the input of the gradient that receives it. The first is the output
+/// that the gradient differentiates, the others are saved for the gradient only.
+struct SavedValue {
+  const char *of_forward, *of_gradient;
+};
+
+/// The forward of a gradient. Undefined for an operator without one. Members: `Forward`, its
+/// operator; `entry_point`, that of the forward for one of the gradient; `saved`, the SavedValues.
+template <class Gradient>
+struct ForwardOf;
+
+template <>
+struct ForwardOf<spec::FlashAttentionScoreGrad> {
+  using Forward = spec::FlashAttentionScore;
+  static spec::FlashForwardEntryPoint entry_point(spec::FlashEntryPoint of_gradient) {
+    using spec::FlashEntryPoint, spec::FlashForwardEntryPoint;
+    switch (of_gradient) {
+      case FlashEntryPoint::g1:
+        return FlashForwardEntryPoint::f1;
+      case FlashEntryPoint::g2:
+        return FlashForwardEntryPoint::f2;
+      case FlashEntryPoint::u1:
+      case FlashEntryPoint::u4:
+        break;
+      case FlashEntryPoint::u2:
+        return FlashForwardEntryPoint::l2;
+      case FlashEntryPoint::u3:
+        return FlashForwardEntryPoint::l3;
+    }
+    return FlashForwardEntryPoint::l1;
+  }
+  static constexpr SavedValue saved[] = {{"attention_out", "attention_in"},
+                                         {"softmax_max", "softmax_max"},
+                                         {"softmax_sum", "softmax_sum"}};
+};
+
+template <>
+struct ForwardOf<spec::NsaSelectedAttentionGrad> {
+  using Forward = spec::NsaSelectedAttention;
+  static spec::SelectedForwardEntryPoint entry_point(spec::SelectedEntryPoint) { return {}; }
+  static constexpr SavedValue saved[] = {{"attention_out", "attention_out"},
+                                         {"softmax_max", "softmax_max"},
+                                         {"softmax_sum", "softmax_sum"}};
+};
+
+/// The gradient reads no result of the forward.
+template <>
+struct ForwardOf<spec::NsaCompressGrad> {
+  using Forward = spec::NsaCompress;
+  static auto entry_point(spec::NsaCompressGrad::EntryPoint) { return Forward::EntryPoint{}; }
+  static constexpr SavedValue saved[] = {{"output", ""}};
+};
+
+/// A part of a pair that is wrong.
+enum class PairPart : std::uint8_t { forward, saved, backward };
+
+/// The verdicts on the parts of one pair. A part without a report was not judged.
+struct PairReport {
+  CaseReport forward;                  ///< all outputs of the forward
+  std::vector<std::string> saved;      ///< outputs that only the gradient reads
+  std::optional<CaseReport> backward;  ///< compared with the exact gradient at the saved values
+  /// Compared with the exact gradient of the exact forward. Missing if the gradient reads no saved
+  /// value, or if the two kernels declare different numerics: then no bound holds for both.
+  std::optional<CaseReport> end_to_end;
+  std::string why_not = {};  ///< why a part was not judged
+
+  /// The wrong parts, in the order of the computation. If everything conforms except the gradient
+  /// at the true values, the saved values are wrong together.
+  std::vector<PairPart> wrong() const;
+  /// Which part is wrong, in one sentence.
+  std::string sentence() const;
+  /// The code of the gravest verdict.
+  ExitCode exit_code() const;
+};
+
+/// Runs `forward` on the inputs of a gradient's case and judges its outputs. Then runs `gradient`
+/// on these inputs and the saved values, and judges the gradient at the saved and at the true
+/// values.
+/// Errors: std::invalid_argument if the track of the case is not bound, if the documents of the
+/// forward forbid the call, or if the forward declares another memory order of statistics than the
+/// case has.
+template <class Gradient>
+PairReport judge_pair(const Case<Gradient>& c,
+                      spec::Implementation<typename ForwardOf<Gradient>::Forward>& forward,
+                      spec::Implementation<Gradient>& gradient);
+
+extern template PairReport judge_pair(const Case<spec::FlashAttentionScoreGrad>&,
+                                      spec::Implementation<spec::FlashAttentionScore>&,
+                                      spec::Implementation<spec::FlashAttentionScoreGrad>&);
+extern template PairReport judge_pair(const Case<spec::NsaSelectedAttentionGrad>&,
+                                      spec::Implementation<spec::NsaSelectedAttention>&,
+                                      spec::Implementation<spec::NsaSelectedAttentionGrad>&);
+extern template PairReport judge_pair(const Case<spec::NsaCompressGrad>&,
+                                      spec::Implementation<spec::NsaCompress>&,
+                                      spec::Implementation<spec::NsaCompressGrad>&);
+
+}  // namespace assay::conformance

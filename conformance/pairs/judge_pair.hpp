@@ -1,0 +1,193 @@
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <optional>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "assay/conformance/inputs/inputs.hpp"
+#include "assay/conformance/judge/pair.hpp"
+#include "assay/conformance/judge/prepared_case.hpp"
+#include "judge/judge_case.hpp"
+#include "judge/run_kernel.hpp"
+
+/// Definition of judge_pair. One source includes this file and instantiates it.
+namespace assay::conformance {
+namespace pairs {
+
+/// Copies the elements of a tensor into another one of the same shape and type.
+inline void copy_elements(const spec::Tensor& from, spec::Tensor& to) {
+  if (from.shape != to.shape || from.dtype != to.dtype)
+    throw std::logic_error("the tensors of forward and gradient differ in shape or type");
+  const auto size = static_cast<std::size_t>(size_of(from.dtype));
+  const std::vector<std::int64_t> source = spec::viewed_elements(from),
+                                  target = spec::viewed_elements(to);
+  for (std::size_t k = 0; k < source.size(); ++k)
+    std::copy_n(from.bytes.begin() + source[k] * static_cast<std::ptrdiff_t>(size), size,
+                to.bytes.begin() + target[k] * static_cast<std::ptrdiff_t>(size));
+}
+
+/// Copies a tensor into the tensor `to` of `tensors`.
+template <class Tensors>
+void copy_into(const spec::Tensor& from, Tensors& tensors, std::string_view to) {
+  visit_tensors(tensors, [&](std::string_view name, spec::Tensor& tensor) {
+    if (name == to) copy_elements(from, tensor);
+  });
+}
+
+inline bool is_finite(const spec::Tensor& tensor) {
+  return std::ranges::all_of(spec::viewed_elements(tensor), [&](std::int64_t element) {
+    return std::isfinite(tensor.load(element));
+  });
+}
+
+/// Returns the case of the forward with the problem of a gradient's case. Errors:
+/// std::invalid_argument if the documents of the forward forbid the call.
+template <class Gradient>
+auto forward_case(const Case<Gradient>& c) {
+  using Pair = ForwardOf<Gradient>;
+  using Forward = typename Pair::Forward;
+  Case<Forward> made{.problem = c.problem,
+                     .entry_point = Pair::entry_point(c.entry_point),
+                     .product = c.product,
+                     .upstream = c.upstream,
+                     .documents = c.documents,
+                     .rows = c.rows,
+                     .seed = c.seed};
+  if constexpr (requires { made.problem.softmax_in_layout; })  // no forward has this attribute
+    made.problem.softmax_in_layout = {};
+  auto broken = spec::violations(Forward::requirements(), call_of(made));
+  std::erase_if(broken, [&](const auto* requirement) {
+    return !requirement->binds(made.entry_point, made.policy());
+  });
+  if (!broken.empty())
+    throw std::invalid_argument(std::string(Forward::name) +
+                                " forbids this call: " + std::string(broken.front()->id) + " (" +
+                                std::string(broken.front()->statement) + ")");
+  return made;
+}
+
+/// The inputs of the forward: those of the gradient with the same names.
+template <class Forward, class Inputs>
+typename Forward::Inputs forward_inputs(const Case<Forward>& c, const Inputs& of_gradient) {
+  typename Forward::Inputs inputs = make_inputs(c);
+  visit_tensors(of_gradient, [&](std::string_view name, const spec::Tensor& tensor) {
+    copy_into(tensor, inputs, name);
+  });
+  return inputs;
+}
+
+/// One run of a kernel on given inputs.
+template <class Op>
+struct Called {
+  CaseReport report;
+  Run<Op> run = {};
+  bool has_outputs = false;
+};
+
+/// Runs the kernel and judges its outputs at the inputs that it got.
+template <class Op>
+Called<Op> call_and_judge(const Case<Op>& c, const typename Op::Inputs& inputs,
+                          spec::Implementation<Op>& kernel) {
+  Called<Op> called;
+  try {
+    if (auto stopped = detail::stopped_in_phase_1(c, call_of(c), kernel)) {
+      called.report = std::move(*stopped);
+    } else {
+      detail::Answers<Op> answers{.numerics = numerics_of(kernel, c.problem)};
+      answers.run = run_once(c, inputs, kernel);
+      answers.metrics = asked("metrics", [&] { return kernel.metrics(); });
+      called.has_outputs = !answers.run.failure;
+      called.run = answers.run;
+      PreparedCase<Op> prepared(c, inputs);
+      called.report = detail::judged(prepared, std::move(answers));
+    }
+    kernel.settle();
+  } catch (const spec::NotAsked&) {
+    throw;
+  } catch (const std::exception&) {
+    called.report = detail::report_of_exception(c);
+    called.has_outputs = false;
+  }
+  called.report.implementation = kernel.name();
+  return called;
+}
+
+/// Returns whether two kernels compute with the same roundings, so that one bound holds for both.
+inline bool are_alike(spec::Numerics forward, const spec::Numerics& gradient) {
+  forward.stats = gradient.stats, forward.delta = gradient.delta;
+  forward.order = gradient.order, forward.weak = gradient.weak;
+  forward.statistics_order = gradient.statistics_order;
+  forward.statistics_order_empty = gradient.statistics_order_empty;
+  forward.statistics_order_same_as_input = gradient.statistics_order_same_as_input;
+  return forward == gradient;
+}
+
+/// The numerics of a gradient whose statistics and output come from its own forward: the bound
+/// contains the errors of the forward.
+inline spec::Numerics of_both(spec::Numerics numerics) {
+  numerics.stats = spec::Origin::own;
+  if (numerics.delta == spec::RowTerm::given) numerics.delta = spec::RowTerm::own_output;
+  return numerics;
+}
+
+}  // namespace pairs
+
+template <class Gradient>
+PairReport judge_pair(const Case<Gradient>& c,
+                      spec::Implementation<typename ForwardOf<Gradient>::Forward>& forward,
+                      spec::Implementation<Gradient>& gradient) {
+  using Pair = ForwardOf<Gradient>;
+  using Forward = typename Pair::Forward;
+  if (c.track != Track::bound || !c.violate.empty())
+    throw std::invalid_argument("forward and gradient are judged together in track bound only");
+  const Case<Forward> first = pairs::forward_case(c);
+  const spec::Numerics of_forward = numerics_of(forward, first.problem),
+                       of_gradient = numerics_of(gradient, c.problem);
+  if (Suite<Forward>::as_declared(first.problem, first.entry_point, of_forward) != first.problem)
+    throw std::invalid_argument(
+        "the forward declares another memory order of the statistics than the case: pass "
+        "--statistics_order");
+  const typename Gradient::Inputs given = make_inputs(c);
+  pairs::Called<Forward> results =
+      pairs::call_and_judge(first, pairs::forward_inputs(first, given), forward);
+  PairReport report{.forward = std::move(results.report)};
+  if (!results.has_outputs) {
+    report.why_not = "the forward gave no results, so the gradient was not run";
+    return report;
+  }
+  typename Gradient::Inputs own = given;
+  bool reads_saved = false;
+  for (const SavedValue& value : Pair::saved) {
+    if (&value != std::begin(Pair::saved)) report.saved.emplace_back(value.of_forward);
+    if (std::string_view(value.of_gradient).empty()) continue;
+    const spec::Tensor* tensor = find_tensor(results.run.outputs, value.of_forward);
+    if (!pairs::is_finite(*tensor))
+      report.why_not = std::string("the saved ") + value.of_forward +
+                       " is not finite, so no gradient is expected";
+    pairs::copy_into(*tensor, own, value.of_gradient);
+    reads_saved = true;
+  }
+  if (!report.why_not.empty()) return report;
+  const Asked<Gradient> asked(c, own, of_gradient);
+  pairs::Called<Gradient> gradients =
+      pairs::call_and_judge(asked.asked(), asked.inputs(), gradient);
+  report.backward = std::move(gradients.report);
+  if (!reads_saved || !gradients.has_outputs) return report;
+  if (!pairs::are_alike(of_forward, of_gradient)) {
+    report.why_not = "the kernels declare different numerics, so no bound holds for both together";
+    return report;
+  }
+  const Asked<Gradient> at_true_values(c, given, of_gradient);
+  PreparedCase<Gradient> prepared(at_true_values.asked(), at_true_values.inputs());
+  report.end_to_end = prepared.judge(gradients.run.outputs, pairs::of_both(of_gradient));
+  report.end_to_end->implementation = gradient.name();
+  return report;
+}
+
+}  // namespace assay::conformance

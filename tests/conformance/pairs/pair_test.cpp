@@ -1,0 +1,187 @@
+#include "assay/conformance/judge/pair.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <limits>
+#include <memory>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "assay/conformance/inputs/inputs.hpp"
+#include "assay/optimized/flash_attention_score.hpp"
+#include "assay/optimized/flash_attention_score_grad.hpp"
+#include "assay/optimized/nsa_compress.hpp"
+#include "assay/optimized/nsa_compress_grad.hpp"
+#include "assay/optimized/nsa_selected_attention.hpp"
+#include "assay/optimized/nsa_selected_attention_grad.hpp"
+#include "assay/spec/passes_on.hpp"
+
+/// Tests that a pair of forward and gradient is judged part by part: a fault that is planted in one
+/// part is reported for this part and for no other.
+namespace assay::conformance {
+namespace {
+
+using Parts = std::vector<PairPart>;
+using FlashGrad = spec::FlashAttentionScoreGrad;
+using SelectedGrad = spec::NsaSelectedAttentionGrad;
+using CompressGrad = spec::NsaCompressGrad;
+
+/// A kernel that multiplies one of its outputs by a factor.
+template <class Op>
+class Scaled : public spec::PassesOn<Op> {
+ public:
+  Scaled(spec::Implementation<Op>& inner, std::string tensor, double factor)
+      : spec::PassesOn<Op>(inner), tensor_(std::move(tensor)), factor_(factor) {}
+
+  void run_call(const spec::Call<Op>& call, const typename Op::Problem& problem,
+                const typename Op::Inputs& inputs, typename Op::Outputs& outputs) override {
+    this->inner_.run_call(call, problem, inputs, outputs);
+    visit_tensors(outputs, [&](std::string_view name, spec::Tensor& tensor) {
+      if (name != tensor_) return;
+      for (const std::int64_t element : spec::viewed_elements(tensor))
+        tensor.store(element, factor_ * tensor.load(element));
+    });
+  }
+
+ private:
+  std::string tensor_;
+  double factor_;
+};
+
+/// A factor for one output of the forward, and one for an output of the gradient.
+struct Fault {
+  std::string of_forward = {}, of_gradient = {};
+  double factor = 1.02;
+};
+
+template <class Gradient>
+PairReport judged(const std::vector<std::string>& words, const Fault& fault = {}) {
+  using Forward = typename ForwardOf<Gradient>::Forward;
+  const auto forward = optimized::Tiled<Forward>::make(device::a2(), {});
+  const auto gradient = optimized::Tiled<Gradient>::make(device::a2(), {});
+  Scaled<Forward> first(*forward, fault.of_forward, fault.factor);
+  Scaled<Gradient> second(*gradient, fault.of_gradient, fault.factor);
+  return judge_pair(parse_case<Gradient>(words), first, second);
+}
+
+const std::vector<std::string> flash_words = {
+    "--dtype=fp16", "--heads_q=4",     "--heads_kv=2", "--seq_q=33",
+    "--seq_kv=40",  "--sparse_mode=2", "--seed=7",     "--atten_mask=compressed"};
+const std::vector<std::string> selected_words = {"--heads_q=4", "--heads_kv=2", "--lengths_q=5,3",
+                                                 "--lengths_kv=96,64", "--selected_block_count=3"};
+const std::vector<std::string> compress_words = {"--heads=2", "--lengths=70,5,48"};
+
+TEST(JudgePair, CorrectKernelsConformInAllParts) {
+  const PairReport flash = judged<FlashGrad>(flash_words),
+                   selected = judged<SelectedGrad>(selected_words);
+  for (const PairReport* pair : {&flash, &selected}) {
+    EXPECT_EQ(pair->sentence(), "forward, saved values and backward conform");
+    EXPECT_EQ(pair->exit_code(), ExitCode::conformant);
+    ASSERT_TRUE(pair->backward && pair->end_to_end);
+    EXPECT_EQ(pair->end_to_end->verdict, Verdict::conforms);
+    EXPECT_EQ(pair->saved, (std::vector<std::string>{"softmax_max", "softmax_sum"}));
+  }
+  const PairReport compress = judged<CompressGrad>(compress_words);
+  EXPECT_EQ(compress.sentence(), "forward and backward conform");
+  EXPECT_FALSE(compress.end_to_end);
+}
+
+TEST(JudgePair, FaultInAnOutputIsAFaultOfTheForward) {
+  for (const PairReport& pair :
+       {judged<FlashGrad>(flash_words, {.of_forward = "attention_out"}),
+        judged<SelectedGrad>(selected_words, {.of_forward = "attention_out"})}) {
+    EXPECT_EQ(pair.wrong(), Parts{PairPart::forward});
+    EXPECT_EQ(pair.sentence(), "the forward is wrong (attention_out)");
+    EXPECT_EQ(pair.backward->verdict, Verdict::conforms);
+    EXPECT_EQ(contribution(pair.end_to_end->verdict), ExitCode::nonconformant);
+  }
+  const PairReport pair = judged<CompressGrad>(compress_words, {.of_forward = "output"});
+  EXPECT_EQ(pair.wrong(), Parts{PairPart::forward});
+}
+
+TEST(JudgePair, FaultInAStatisticIsAFaultOfWhatTheForwardSaved) {
+  for (const PairReport& pair :
+       {judged<FlashGrad>(flash_words, {.of_forward = "softmax_sum"}),
+        judged<SelectedGrad>(selected_words, {.of_forward = "softmax_sum"})}) {
+    EXPECT_EQ(pair.wrong(), Parts{PairPart::saved});
+    EXPECT_EQ(pair.sentence(), "what the forward saved is wrong (softmax_sum)");
+    EXPECT_EQ(pair.backward->verdict, Verdict::conforms);
+    EXPECT_EQ(contribution(pair.end_to_end->verdict), ExitCode::nonconformant);
+    EXPECT_EQ(pair.exit_code(), ExitCode::nonconformant);
+  }
+}
+
+TEST(JudgePair, FaultInAGradientIsAFaultOfTheBackward) {
+  for (const PairReport& pair : {judged<FlashGrad>(flash_words, {.of_gradient = "dk"}),
+                                 judged<SelectedGrad>(selected_words, {.of_gradient = "dk"})}) {
+    EXPECT_EQ(pair.wrong(), Parts{PairPart::backward});
+    EXPECT_EQ(pair.sentence(), "the backward is wrong (dk)");
+    EXPECT_EQ(pair.forward.verdict, Verdict::conforms);
+  }
+  const PairReport pair = judged<CompressGrad>(compress_words, {.of_gradient = "weight_grad"});
+  EXPECT_EQ(pair.wrong(), Parts{PairPart::backward});
+}
+
+TEST(JudgePair, SeveralWrongPartsAreAllNamed) {
+  const PairReport pair =
+      judged<FlashGrad>(flash_words, {.of_forward = "softmax_sum", .of_gradient = "dq"});
+  EXPECT_EQ(pair.wrong(), (Parts{PairPart::saved, PairPart::backward}));
+  EXPECT_EQ(pair.sentence(),
+            "what the forward saved is wrong (softmax_sum); the backward is wrong (dq)");
+}
+
+TEST(JudgePair, GradientAtValuesThatAreNotFiniteIsNotJudged) {
+  const PairReport pair = judged<FlashGrad>(
+      flash_words,
+      {.of_forward = "softmax_sum", .factor = std::numeric_limits<double>::quiet_NaN()});
+  EXPECT_EQ(pair.wrong(), Parts{PairPart::saved});
+  EXPECT_FALSE(pair.backward);
+  EXPECT_EQ(pair.why_not, "the saved softmax_sum is not finite, so no gradient is expected");
+}
+
+/// Packed calls in both memory orders of the statistics, with rope, and with slopes.
+TEST(JudgePair, EveryEntryPointHasAForward) {
+  const std::vector<std::string> packed = {"--dtype=bf16",      "--layout=TND",
+                                           "--lengths_q=5,1,3", "--lengths_kv=7,2,0",
+                                           "--heads_q=2",       "--heads_kv=2"};
+  const auto with = [&](std::vector<std::string> more) {
+    more.insert(more.begin(), packed.begin(), packed.end());
+    return more;
+  };
+  const std::vector<std::vector<std::string>> all = {
+      {"--entry_point=g2", "--pse_type=2", "--pse_shift=BN", "--dtype=fp16"},
+      with({"--entry_point=u1"}),
+      with({"--entry_point=u2"}),
+      with({"--entry_point=u3", "--head_dim=128", "--head_dim_v=128", "--head_dim_rope=64",
+            "--sparse_mode=1", "--atten_mask=SS"}),
+      with({"--entry_point=u4", "--softmax_in_layout=same_as_input"}),
+      with({"--entry_point=u4", "--statistics_order=tokens_first"})};
+  for (const std::vector<std::string>& words : all) {
+    EXPECT_EQ(judged<FlashGrad>(words).sentence(), "forward, saved values and backward conform")
+        << words.back();
+    EXPECT_EQ(judged<FlashGrad>(words, {.of_forward = "softmax_sum"}).wrong(),
+              Parts{PairPart::saved})
+        << words.back();
+  }
+}
+
+TEST(JudgePair, RefusesCasesThatHaveNoForward) {
+  auto exact = flash_words;
+  exact.emplace_back("--track=exact");
+  EXPECT_THROW(judged<FlashGrad>(exact), std::invalid_argument);
+  try {
+    judged<FlashGrad>({"--layout=TND", "--lengths_q=5", "--lengths_kv=7", "--entry_point=u1",
+                       "--pse_shift=1NSS"});
+    FAIL() << "the forward's page wants 1024 rows of this bias";
+  } catch (const std::invalid_argument& refusal) {
+    EXPECT_TRUE(std::string_view(refusal.what())
+                    .starts_with("flash_attention_score forbids this call: FAS-C45a"))
+        << refusal.what();
+  }
+}
+
+}  // namespace
+}  // namespace assay::conformance
