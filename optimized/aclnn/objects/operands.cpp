@@ -41,10 +41,6 @@ std::shared_ptr<const Allocation> memory_of(std::string_view name, const TensorV
 
 }  // namespace
 
-std::optional<std::string> text(const char* given) {
-  return given == nullptr ? std::nullopt : std::optional<std::string>(given);
-}
-
 SequenceLengths lengths_of(const std::vector<std::int64_t>& sums) {
   SequenceLengths lengths = {.all = {}, .longest = 0};
   std::int64_t start = 0;

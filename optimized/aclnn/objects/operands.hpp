@@ -17,9 +17,6 @@ inline bool is_given(const spec::Parameter& parameter) {
   return parameter.present && !parameter.shape.empty();
 }
 
-/// Returns a string argument, or nothing if it is null.
-std::optional<std::string> text(const char* given);
-
 /// The lengths of the sequences and the longest length, computed from cumulative lengths (entry k
 /// is the sum of the lengths 0 to k).
 struct SequenceLengths {

@@ -1,4 +1,4 @@
-#include "aclnn/entries/flash_attention_score/entry.hpp"
+#include "aclnn/entries/entry.hpp"
 
 #include "aclnn/entries/attention/problem.hpp"
 #include "assay/optimized/attention/tiling.hpp"
@@ -8,49 +8,7 @@ namespace assay::aclnn {
 namespace {
 
 using Op = spec::FlashAttentionScore;
-using Call = spec::Call<Op>;
 using spec::Tensor;
-
-Op::Attributes attributes_of(const ForwardArguments& a) {
-  return {.scale_value = a.scale_value,
-          .keep_prob = a.keep_prob,
-          .pre_tokens = a.pre_tokens,
-          .next_tokens = a.next_tokens,
-          .head_num = a.head_num,
-          .input_layout = text(a.input_layout),
-          .inner_precise = a.inner_precise,
-          .sparse_mode = a.sparse_mode,
-          .pse_type = a.pse_type};
-}
-
-/// Collects the parameters of a call. Without dropout, the elements of the drop mask are never
-/// read.
-Op::Parameters parameters_of(const Phase1& phase, const ForwardArguments& a, Operands& operands) {
-  const auto tensor = [&](std::string_view name, const aclTensor* handle) {
-    return operands.tensor(name, handle);
-  };
-  return {.query = tensor("query", a.query),
-          .query_rope = tensor("queryRope", a.query_rope),
-          .key = tensor("key", a.key),
-          .key_rope = tensor("keyRope", a.key_rope),
-          .value = tensor("value", a.value),
-          .pse_shift = tensor("realShiftOptional", a.pse_shift),
-          .drop_mask = a.keep_prob == 1 ? operands.reserved("dropMaskOptional", a.drop_mask)
-                                        : tensor("dropMaskOptional", a.drop_mask),
-          .padding_mask = operands.reserved("paddingMaskOptional", a.padding_mask),
-          .atten_mask = tensor("attenMaskOptional", a.atten_mask),
-          .softmax_max = tensor("softmaxMaxOut", a.softmax_max),
-          .softmax_sum = tensor("softmaxSumOut", a.softmax_sum),
-          .softmax_out = operands.reserved("softmaxOutOut", a.softmax_out),
-          .attention_out = tensor("attentionOutOut", a.attention_out),
-          .prefix = operands.array("prefixOptional", a.prefix),
-          .actual_seq_qlen = operands.array("actualSeqQLenOptional", a.actual_seq_qlen),
-          .actual_seq_kvlen = operands.array("actualSeqKvLenOptional", a.actual_seq_kvlen),
-          .q_start_idx = operands.array("qStartIdxOptional", a.q_start_idx),
-          .kv_start_idx = operands.array("kvStartIdxOptional", a.kv_start_idx),
-          .workspace_size = phase.workspace_size != nullptr,
-          .executor = phase.executor != nullptr};
-}
 
 /// Copies the inputs to contiguous tensors, runs the kernel, and copies the outputs back. In TND,
 /// the kernel does not see the tokens after the last sequence.
@@ -101,28 +59,67 @@ class Run {
   const Bindings& tensors_;
 };
 
-PlannedRun decide(const std::shared_ptr<Device>& device, const Operands& operands,
-                  const Call& call) {
-  device->flash_attention_score.check(call);
-  operands.require_size(device->memory);
-  if (optimized::attention::all_outputs_empty(call)) return {};
-  const Op::Problem problem = problem_of(call, device->statistics_orders);
-  if (problem.seq_q > 0 && problem.seq_kv > 0)
-    optimized::plan(problem, device->spec);  // throws if the problem does not fit
-  return {
-      .run = [device, problem](const Bindings& tensors) { Run(problem, tensors).start(*device); }};
-}
-
 }  // namespace
 
-aclnnStatus forward_phase_1(const Phase1& phase, const ForwardArguments& arguments) noexcept {
-  return phase_1(phase, [&](const std::shared_ptr<Device>& device, Operands& operands) {
-    const Call call = {.entry_point = arguments.entry_point,
-                       .product = device->product,
-                       .parameters = parameters_of(phase, arguments, operands),
-                       .attributes = attributes_of(arguments)};
-    return decide(device, operands, call);
-  });
-}
+template <>
+struct Entry<Op> {
+  static Op::EntryPoint entry_point(std::string_view phase_2) {
+    using enum Op::EntryPoint;
+    if (phase_2 == "aclnnFlashAttentionScore") return f1;
+    if (phase_2 == "aclnnFlashAttentionScoreV2") return f2;
+    if (phase_2 == "aclnnFlashAttentionVarLenScore") return l1;
+    return phase_2 == "aclnnFlashAttentionVarLenScoreV2" ? l2 : l3;
+  }
+
+  /// Without dropout, the elements of the drop mask are never read.
+  static Op::Parameters parameters(const Arguments& given) {
+    return {.query = given.tensor("query"),
+            .query_rope = given.tensor("queryRope"),
+            .key = given.tensor("key"),
+            .key_rope = given.tensor("keyRope"),
+            .value = given.tensor("value"),
+            .pse_shift = given.tensor("realShiftOptional"),
+            .drop_mask = given.number("keepProb") == 1 ? given.reserved("dropMaskOptional")
+                                                       : given.tensor("dropMaskOptional"),
+            .padding_mask = given.reserved("paddingMaskOptional"),
+            .atten_mask = given.tensor("attenMaskOptional"),
+            .softmax_max = given.tensor("softmaxMaxOut"),
+            .softmax_sum = given.tensor("softmaxSumOut"),
+            .softmax_out = given.reserved("softmaxOutOut"),
+            .attention_out = given.tensor("attentionOutOut"),
+            .prefix = given.array("prefixOptional"),
+            .actual_seq_qlen = given.array("actualSeqQLenOptional"),
+            .actual_seq_kvlen = given.array("actualSeqKvLenOptional"),
+            .q_start_idx = given.array("qStartIdxOptional"),
+            .kv_start_idx = given.array("kvStartIdxOptional")};
+  }
+
+  static Op::Attributes attributes(const Arguments& given) {
+    return {.scale_value = given.number("scaleValue"),
+            .keep_prob = given.number("keepProb"),
+            .pre_tokens = given.integer("preTokens"),
+            .next_tokens = given.integer("nextTokens"),
+            .head_num = given.integer("headNum"),
+            .input_layout = given.text("inputLayout"),
+            .inner_precise = given.integer("innerPrecise"),
+            .sparse_mode = given.integer("sparseMode"),
+            .pse_type = given.integer("pseType", 1)};
+  }
+
+  static PlannedRun decide(const std::shared_ptr<Device>& device, const Operands& operands,
+                           const spec::Call<Op>& call) {
+    device->flash_attention_score.check(call);
+    operands.require_size(device->memory);
+    if (optimized::attention::all_outputs_empty(call)) return {};
+    const Op::Problem problem = problem_of(call, device->statistics_orders);
+    if (problem.seq_q > 0 && problem.seq_kv > 0)
+      optimized::plan(problem, device->spec);  // throws if the problem does not fit
+    return {.run = [device, problem](const Bindings& tensors) {
+      Run(problem, tensors).start(*device);
+    }};
+  }
+};
+
+template aclnnStatus phase_1_of<Op>(const Phase1&, std::initializer_list<Argument>) noexcept;
 
 }  // namespace assay::aclnn

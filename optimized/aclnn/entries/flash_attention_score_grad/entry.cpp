@@ -1,4 +1,4 @@
-#include "aclnn/entries/flash_attention_score_grad/entry.hpp"
+#include "aclnn/entries/entry.hpp"
 
 #include "aclnn/entries/attention/problem.hpp"
 #include "aclnn/entries/workspace_size.hpp"
@@ -11,55 +11,6 @@ namespace {
 using Op = spec::FlashAttentionScoreGrad;
 using Call = spec::Call<Op>;
 using spec::Tensor;
-
-Op::Attributes attributes_of(const FlashArguments& a) {
-  return {.scale_value = a.scale_value,
-          .keep_prob = a.keep_prob,
-          .pre_tokens = a.pre_tokens,
-          .next_tokens = a.next_tokens,
-          .head_num = a.head_num,
-          .input_layout = text(a.input_layout),
-          .inner_precise = a.inner_precise,
-          .sparse_mode = a.sparse_mode,
-          .pse_type = a.pse_type,
-          .softmax_in_layout = text(a.softmax_in_layout)};
-}
-
-/// Collects the parameters of a call. Without dropout, the elements of the drop mask are never
-/// read.
-Op::Parameters parameters_of(const Phase1& phase, const FlashArguments& a, Operands& operands) {
-  const auto tensor = [&](std::string_view name, const aclTensor* handle) {
-    return operands.tensor(name, handle);
-  };
-  return {.query = tensor("query", a.query),
-          .query_rope = tensor("queryRope", a.query_rope),
-          .key = tensor("keyIn", a.key),
-          .key_rope = tensor("keyInRope", a.key_rope),
-          .value = tensor("value", a.value),
-          .dy = tensor("dy", a.dy),
-          .pse_shift = tensor("pseShiftOptional", a.pse_shift),
-          .drop_mask = a.keep_prob == 1 ? operands.reserved("dropMaskOptional", a.drop_mask)
-                                        : tensor("dropMaskOptional", a.drop_mask),
-          .padding_mask = operands.reserved("paddingMaskOptional", a.padding_mask),
-          .atten_mask = tensor("attenMaskOptional", a.atten_mask),
-          .softmax_max = tensor("softmaxMaxOptional", a.softmax_max),
-          .softmax_sum = tensor("softmaxSumOptional", a.softmax_sum),
-          .softmax_in = operands.reserved("softmaxInOptional", a.softmax_in),
-          .attention_in = tensor("attentionInOptional", a.attention_in),
-          .dq = tensor("dqOut", a.dq),
-          .dq_rope = tensor("dqRopeOut", a.dq_rope),
-          .dk = tensor("dkOut", a.dk),
-          .dk_rope = tensor("dkRopeOut", a.dk_rope),
-          .dv = tensor("dvOut", a.dv),
-          .dpse = operands.reserved("dpseOut", a.dpse),
-          .prefix = operands.array("prefixOptional", a.prefix),
-          .actual_seq_qlen = operands.array("actualSeqQLenOptional", a.actual_seq_qlen),
-          .actual_seq_kvlen = operands.array("actualSeqKvLenOptional", a.actual_seq_kvlen),
-          .q_start_idx = operands.array("qStartIdxOptional", a.q_start_idx),
-          .kv_start_idx = operands.array("kvStartIdxOptional", a.kv_start_idx),
-          .workspace_size = phase.workspace_size != nullptr,
-          .executor = phase.executor != nullptr};
-}
 
 /// Bytes of the fp32 sums of the gradients and of the row terms. The kernel keeps them in global
 /// memory.
@@ -142,28 +93,75 @@ void run(Device& device, const Op::Problem& problem, const Bindings& tensors) {
   gradient.store(outputs);
 }
 
-PlannedRun decide(const std::shared_ptr<Device>& device, const Operands& operands,
-                  const Call& call) {
-  device->flash_attention_score_grad.check(call);
-  operands.require_size(device->memory);
-  if (optimized::attention::all_outputs_empty(call)) return {};
-  const Op::Problem problem = problem_of(call, device->statistics_orders);
-  if (problem.seq_q > 0 && problem.seq_kv > 0 && !optimized::attention::any_output_empty(call))
-    optimized::plan(problem, device->spec);  // throws if the problem does not fit
-  return {.workspace_size = workspace_size(call),
-          .run = [device, problem](const Bindings& tensors) { run(*device, problem, tensors); }};
-}
-
 }  // namespace
 
-aclnnStatus flash_phase_1(const Phase1& phase, const FlashArguments& arguments) noexcept {
-  return phase_1(phase, [&](const std::shared_ptr<Device>& device, Operands& operands) {
-    const Call call = {.entry_point = arguments.entry_point,
-                       .product = device->product,
-                       .parameters = parameters_of(phase, arguments, operands),
-                       .attributes = attributes_of(arguments)};
-    return decide(device, operands, call);
-  });
-}
+template <>
+struct Entry<Op> {
+  static Op::EntryPoint entry_point(std::string_view phase_2) {
+    using enum Op::EntryPoint;
+    if (phase_2 == "aclnnFlashAttentionScoreGrad") return g1;
+    if (phase_2 == "aclnnFlashAttentionScoreGradV2") return g2;
+    if (phase_2 == "aclnnFlashAttentionUnpaddingScoreGrad") return u1;
+    if (phase_2 == "aclnnFlashAttentionUnpaddingScoreGradV2") return u2;
+    return phase_2 == "aclnnFlashAttentionUnpaddingScoreGradV3" ? u3 : u4;
+  }
+
+  /// Without dropout, the elements of the drop mask are never read.
+  static Op::Parameters parameters(const Arguments& given) {
+    return {.query = given.tensor("query"),
+            .query_rope = given.tensor("queryRope"),
+            .key = given.tensor("keyIn"),
+            .key_rope = given.tensor("keyInRope"),
+            .value = given.tensor("value"),
+            .dy = given.tensor("dy"),
+            .pse_shift = given.tensor("pseShiftOptional"),
+            .drop_mask = given.number("keepProb") == 1 ? given.reserved("dropMaskOptional")
+                                                       : given.tensor("dropMaskOptional"),
+            .padding_mask = given.reserved("paddingMaskOptional"),
+            .atten_mask = given.tensor("attenMaskOptional"),
+            .softmax_max = given.tensor("softmaxMaxOptional"),
+            .softmax_sum = given.tensor("softmaxSumOptional"),
+            .softmax_in = given.reserved("softmaxInOptional"),
+            .attention_in = given.tensor("attentionInOptional"),
+            .dq = given.tensor("dqOut"),
+            .dq_rope = given.tensor("dqRopeOut"),
+            .dk = given.tensor("dkOut"),
+            .dk_rope = given.tensor("dkRopeOut"),
+            .dv = given.tensor("dvOut"),
+            .dpse = given.reserved("dpseOut"),
+            .prefix = given.array("prefixOptional"),
+            .actual_seq_qlen = given.array("actualSeqQLenOptional"),
+            .actual_seq_kvlen = given.array("actualSeqKvLenOptional"),
+            .q_start_idx = given.array("qStartIdxOptional"),
+            .kv_start_idx = given.array("kvStartIdxOptional")};
+  }
+
+  static Op::Attributes attributes(const Arguments& given) {
+    return {.scale_value = given.number("scaleValue"),
+            .keep_prob = given.number("keepProb"),
+            .pre_tokens = given.integer("preTokens"),
+            .next_tokens = given.integer("nextTokens"),
+            .head_num = given.integer("headNum"),
+            .input_layout = given.text("inputLayout"),
+            .inner_precise = given.integer("innerPrecise"),
+            .sparse_mode = given.integer("sparseMode"),
+            .pse_type = given.integer("pseType", 1),
+            .softmax_in_layout = given.text("softmaxInLayout")};
+  }
+
+  static PlannedRun decide(const std::shared_ptr<Device>& device, const Operands& operands,
+                           const Call& call) {
+    device->flash_attention_score_grad.check(call);
+    operands.require_size(device->memory);
+    if (optimized::attention::all_outputs_empty(call)) return {};
+    const Op::Problem problem = problem_of(call, device->statistics_orders);
+    if (problem.seq_q > 0 && problem.seq_kv > 0 && !optimized::attention::any_output_empty(call))
+      optimized::plan(problem, device->spec);  // throws if the problem does not fit
+    return {.workspace_size = workspace_size(call),
+            .run = [device, problem](const Bindings& tensors) { run(*device, problem, tensors); }};
+  }
+};
+
+template aclnnStatus phase_1_of<Op>(const Phase1&, std::initializer_list<Argument>) noexcept;
 
 }  // namespace assay::aclnn

@@ -1,5 +1,4 @@
-#include "aclnn/entries/phases.hpp"
-#include "aclnnop/aclnn_nsa_compress.h"
+#include "aclnn/entries/entry.hpp"
 
 namespace assay::aclnn {
 namespace {
@@ -28,51 +27,36 @@ void compress(Device& device, const ForwardOp::Problem& problem, const Bindings&
   tensors.scatter("output", outputs.output);
 }
 
-PlannedRun decide(const std::shared_ptr<Device>& device, const Operands& operands,
-                  const ForwardCall& call) {
-  device->nsa_compress.check(call);
-  operands.require_size(device->memory);
-  return {.run = [device, problem = forward_problem_of(call)](const Bindings& tensors) {
-    compress(*device, problem, tensors);
-  }};
-}
-
 }  // namespace
+
+template <>
+struct Entry<ForwardOp> {
+  static ForwardOp::EntryPoint entry_point(std::string_view) { return ForwardOp::EntryPoint::f1; }
+
+  static ForwardOp::Parameters parameters(const Arguments& given) {
+    return {.input = given.tensor("input"),
+            .weight = given.tensor("weight"),
+            .output = given.tensor("output"),
+            .act_seq_len = given.array("actSeqLenOptional")};
+  }
+
+  static ForwardOp::Attributes attributes(const Arguments& given) {
+    return {.compress_block_size = given.integer("compressBlockSize"),
+            .compress_stride = given.integer("compressStride"),
+            .act_seq_len_type = given.integer("actSeqLenType"),
+            .layout = given.text("layoutOptional")};
+  }
+
+  static PlannedRun decide(const std::shared_ptr<Device>& device, const Operands& operands,
+                           const ForwardCall& call) {
+    device->nsa_compress.check(call);
+    operands.require_size(device->memory);
+    return {.run = [device, problem = forward_problem_of(call)](const Bindings& tensors) {
+      compress(*device, problem, tensors);
+    }};
+  }
+};
+
+template aclnnStatus phase_1_of<ForwardOp>(const Phase1&, std::initializer_list<Argument>) noexcept;
+
 }  // namespace assay::aclnn
-
-using namespace assay;
-
-extern "C" {
-
-aclnnStatus aclnnNsaCompressGetWorkspaceSize(const aclTensor* input, const aclTensor* weight,
-                                             const aclIntArray* actSeqLenOptional,
-                                             char* layoutOptional, int64_t compressBlockSize,
-                                             int64_t compressStride, int64_t actSeqLenType,
-                                             aclTensor* output, uint64_t* workspaceSize,
-                                             aclOpExecutor** executor) {
-  const aclnn::Phase1 phase = {"aclnnNsaCompressGetWorkspaceSize", "aclnnNsaCompress",
-                               workspaceSize, executor};
-  return phase_1(phase, [&](const std::shared_ptr<aclnn::Device>& device, aclnn::Operands& given) {
-    const aclnn::ForwardCall call{
-        .entry_point = spec::NsaCompressEntryPoint::f1,
-        .product = device->product,
-        .parameters = {.input = given.tensor("input", input),
-                       .weight = given.tensor("weight", weight),
-                       .output = given.tensor("output", output),
-                       .act_seq_len = given.array("actSeqLenOptional", actSeqLenOptional),
-                       .workspace_size = workspaceSize != nullptr,
-                       .executor = executor != nullptr},
-        .attributes = {.compress_block_size = compressBlockSize,
-                       .compress_stride = compressStride,
-                       .act_seq_len_type = actSeqLenType,
-                       .layout = aclnn::text(layoutOptional)}};
-    return aclnn::decide(device, given, call);
-  });
-}
-
-aclnnStatus aclnnNsaCompress(void* workspace, uint64_t workspaceSize, aclOpExecutor* executor,
-                             aclrtStream stream) {
-  return aclnn::phase_2({"aclnnNsaCompress", workspace, workspaceSize, executor, stream});
-}
-
-}  // extern "C"

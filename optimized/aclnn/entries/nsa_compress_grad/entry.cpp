@@ -1,8 +1,8 @@
+#include "aclnn/entries/entry.hpp"
+
 #include <numeric>
 
-#include "aclnn/entries/phases.hpp"
 #include "aclnn/entries/workspace_size.hpp"
-#include "aclnnop/aclnn_nsa_compress_grad.h"
 #include "assay/optimized/nsa_compress_grad/tiling.hpp"
 
 namespace assay::aclnn {
@@ -54,56 +54,42 @@ std::uint64_t workspace_size(const Op::Problem& problem,
   return size.bytes();
 }
 
-PlannedRun decide(const std::shared_ptr<Device>& device, const Operands& operands,
-                  const Call& call) {
-  device->nsa_compress_grad.check(call);
-  operands.require_size(device->memory);
-  const Op::Problem problem = problem_of(call);
-  PlannedRun plan = {
-      .run = [device, problem](const Bindings& tensors) { run(*device, problem, tensors); }};
-  if (spec::element_count(call.parameters.input.shape) > 0)
-    plan.workspace_size = workspace_size(problem, optimized::compress::plan(problem, device->spec));
-  return plan;
-}
-
 }  // namespace
+
+template <>
+struct Entry<Op> {
+  static Op::EntryPoint entry_point(std::string_view) { return Op::EntryPoint::c1; }
+
+  static Op::Parameters parameters(const Arguments& given) {
+    return {.output_grad = given.tensor("outputGrad"),
+            .input = given.tensor("input"),
+            .weight = given.tensor("weight"),
+            .input_grad = given.tensor("inputGradOut"),
+            .weight_grad = given.tensor("weightGradOut"),
+            .act_seq_len = given.array("actSeqLenOptionalOptional")};
+  }
+
+  static Op::Attributes attributes(const Arguments& given) {
+    return {.compress_block_size = given.integer("compressBlockSize"),
+            .compress_stride = given.integer("compressStride"),
+            .act_seq_len_type = given.integer("actSeqLenType"),
+            .layout = given.text("layoutOptionalOptional")};
+  }
+
+  static PlannedRun decide(const std::shared_ptr<Device>& device, const Operands& operands,
+                           const Call& call) {
+    device->nsa_compress_grad.check(call);
+    operands.require_size(device->memory);
+    const Op::Problem problem = problem_of(call);
+    PlannedRun plan = {
+        .run = [device, problem](const Bindings& tensors) { run(*device, problem, tensors); }};
+    if (spec::element_count(call.parameters.input.shape) > 0)
+      plan.workspace_size =
+          workspace_size(problem, optimized::compress::plan(problem, device->spec));
+    return plan;
+  }
+};
+
+template aclnnStatus phase_1_of<Op>(const Phase1&, std::initializer_list<Argument>) noexcept;
+
 }  // namespace assay::aclnn
-
-using namespace assay;
-
-extern "C" {
-
-aclnnStatus aclnnNsaCompressGradGetWorkspaceSize(
-    const aclTensor* outputGrad, const aclTensor* input, const aclTensor* weight,
-    const aclIntArray* actSeqLenOptionalOptional, int64_t compressBlockSize, int64_t compressStride,
-    int64_t actSeqLenType, char* layoutOptionalOptional, const aclTensor* inputGradOut,
-    const aclTensor* weightGradOut, uint64_t* workspaceSize, aclOpExecutor** executor) {
-  const aclnn::Phase1 phase = {"aclnnNsaCompressGradGetWorkspaceSize", "aclnnNsaCompressGrad",
-                               workspaceSize, executor};
-  return phase_1(phase, [&](const std::shared_ptr<aclnn::Device>& device, aclnn::Operands& given) {
-    const aclnn::Call call{
-        .entry_point = spec::CompressEntryPoint::c1,
-        .product = device->product,
-        .parameters = {.output_grad = given.tensor("outputGrad", outputGrad),
-                       .input = given.tensor("input", input),
-                       .weight = given.tensor("weight", weight),
-                       .input_grad = given.tensor("inputGradOut", inputGradOut),
-                       .weight_grad = given.tensor("weightGradOut", weightGradOut),
-                       .act_seq_len =
-                           given.array("actSeqLenOptionalOptional", actSeqLenOptionalOptional),
-                       .workspace_size = workspaceSize != nullptr,
-                       .executor = executor != nullptr},
-        .attributes = {.compress_block_size = compressBlockSize,
-                       .compress_stride = compressStride,
-                       .act_seq_len_type = actSeqLenType,
-                       .layout = aclnn::text(layoutOptionalOptional)}};
-    return aclnn::decide(device, given, call);
-  });
-}
-
-aclnnStatus aclnnNsaCompressGrad(void* workspace, uint64_t workspaceSize, aclOpExecutor* executor,
-                                 aclrtStream stream) {
-  return aclnn::phase_2({"aclnnNsaCompressGrad", workspace, workspaceSize, executor, stream});
-}
-
-}  // extern "C"

@@ -1,6 +1,6 @@
-#include "aclnn/entries/phases.hpp"
+#include "aclnn/entries/entry.hpp"
+
 #include "aclnn/entries/selection_problem.hpp"
-#include "aclnnop/aclnn_nsa_selected_attention.h"
 
 namespace assay::aclnn {
 namespace {
@@ -23,62 +23,45 @@ void attend(Device& device, const ForwardOp::Problem& problem, const Bindings& t
   tensors.scatter("softmaxSumOut", outputs.softmax_sum);
 }
 
-PlannedRun decide(const std::shared_ptr<Device>& device, const Operands& operands,
-                  const ForwardCall& call) {
-  device->nsa_selected_attention.check(call);
-  operands.require_size(device->memory);
-  return {.run = [device, problem = problem_of(call)](const Bindings& tensors) {
-    attend(*device, problem, tensors);
-  }};
-}
-
 }  // namespace
+
+template <>
+struct Entry<ForwardOp> {
+  static ForwardOp::EntryPoint entry_point(std::string_view) { return ForwardOp::EntryPoint::f1; }
+
+  /// Only the presence of the mask matters; its elements are not read.
+  static ForwardOp::Parameters parameters(const Arguments& given) {
+    return {.query = given.tensor("query"),
+            .key = given.tensor("key"),
+            .value = given.tensor("value"),
+            .topk_indices = given.tensor("topkIndices"),
+            .atten_mask = given.reserved("attenMaskOptional"),
+            .softmax_max = given.tensor("softmaxMaxOut"),
+            .softmax_sum = given.tensor("softmaxSumOut"),
+            .attention_out = given.tensor("attentionOut"),
+            .actual_seq_qlen = given.array("actualSeqQLenOptional"),
+            .actual_seq_kvlen = given.array("actualSeqKvLenOptional")};
+  }
+
+  static ForwardOp::Attributes attributes(const Arguments& given) {
+    return {.scale_value = given.number("scaleValue"),
+            .selected_block_size = given.integer("selectedBlockSize"),
+            .selected_block_count = given.integer("selectedBlockCount"),
+            .head_num = given.integer("headNum"),
+            .input_layout = given.text("inputLayout"),
+            .sparse_mode = given.integer("sparseMode")};
+  }
+
+  static PlannedRun decide(const std::shared_ptr<Device>& device, const Operands& operands,
+                           const ForwardCall& call) {
+    device->nsa_selected_attention.check(call);
+    operands.require_size(device->memory);
+    return {.run = [device, problem = problem_of(call)](const Bindings& tensors) {
+      attend(*device, problem, tensors);
+    }};
+  }
+};
+
+template aclnnStatus phase_1_of<ForwardOp>(const Phase1&, std::initializer_list<Argument>) noexcept;
+
 }  // namespace assay::aclnn
-
-using namespace assay;
-
-extern "C" {
-
-aclnnStatus aclnnNsaSelectedAttentionGetWorkspaceSize(
-    const aclTensor* query, const aclTensor* key, const aclTensor* value,
-    const aclTensor* topkIndices, const aclTensor* attenMaskOptional,
-    const aclIntArray* actualSeqQLenOptional, const aclIntArray* actualSeqKvLenOptional,
-    double scaleValue, int64_t headNum, char* inputLayout, int64_t sparseMode,
-    int64_t selectedBlockSize, int64_t selectedBlockCount, const aclTensor* softmaxMaxOut,
-    const aclTensor* softmaxSumOut, const aclTensor* attentionOut, uint64_t* workspaceSize,
-    aclOpExecutor** executor) {
-  const aclnn::Phase1 phase = {"aclnnNsaSelectedAttentionGetWorkspaceSize",
-                               "aclnnNsaSelectedAttention", workspaceSize, executor};
-  return phase_1(phase, [&](const std::shared_ptr<aclnn::Device>& device, aclnn::Operands& given) {
-    aclnn::ForwardCall call{.entry_point = spec::SelectedForwardEntryPoint::f1,
-                            .product = device->product,
-                            .parameters = {},
-                            .attributes = {.scale_value = scaleValue,
-                                           .selected_block_size = selectedBlockSize,
-                                           .selected_block_count = selectedBlockCount,
-                                           .head_num = headNum,
-                                           .input_layout = aclnn::text(inputLayout),
-                                           .sparse_mode = sparseMode}};
-    auto& p = call.parameters;
-    p.query = given.tensor("query", query);
-    p.key = given.tensor("key", key);
-    p.value = given.tensor("value", value);
-    p.topk_indices = given.tensor("topkIndices", topkIndices);
-    // Only the presence of the mask matters; its elements are not read.
-    p.atten_mask = given.reserved("attenMaskOptional", attenMaskOptional);
-    p.actual_seq_qlen = given.array("actualSeqQLenOptional", actualSeqQLenOptional);
-    p.actual_seq_kvlen = given.array("actualSeqKvLenOptional", actualSeqKvLenOptional);
-    p.softmax_max = given.tensor("softmaxMaxOut", softmaxMaxOut);
-    p.softmax_sum = given.tensor("softmaxSumOut", softmaxSumOut);
-    p.attention_out = given.tensor("attentionOut", attentionOut);
-    p.workspace_size = workspaceSize != nullptr, p.executor = executor != nullptr;
-    return aclnn::decide(device, given, call);
-  });
-}
-
-aclnnStatus aclnnNsaSelectedAttention(void* workspace, uint64_t workspaceSize,
-                                      aclOpExecutor* executor, const aclrtStream stream) {
-  return aclnn::phase_2({"aclnnNsaSelectedAttention", workspace, workspaceSize, executor, stream});
-}
-
-}  // extern "C"
