@@ -12,6 +12,7 @@
 #include "attention/bound/finish.hpp"
 #include "attention/bound/forward_output.hpp"
 #include "attention/bound/sums.hpp"
+#include "attention/lse.hpp"
 #include "attention/statistics.hpp"
 #include "judge/structure.hpp"
 #include "judge/tolerance.hpp"
@@ -158,8 +159,15 @@ Expectation ForwardBasis::of_statistic(const std::string& name, const Value& val
   return e;
 }
 
-std::vector<Expectation> ForwardBasis::expectations() const {
+std::vector<Expectation> ForwardBasis::of_statistics() const {
   std::vector<Expectation> all;
+  if (attention::saves_lse(numerics())) {
+    all.push_back(of_statistic("softmax_max", [&](const ForwardRow& row) {
+      if (row.keys == 0) return std::pair(attention::dead_statistics.max, attention::Limits());
+      return std::pair(row.max + std::log(row.sum), attention::lse_error(row, arithmetic_));
+    }));
+    return all;
+  }
   all.push_back(of_statistic("softmax_max", [](const ForwardRow& row) {
     return std::pair(row.keys == 0 ? attention::dead_statistics.max : row.max, row.max_error);
   }));
@@ -174,6 +182,17 @@ std::vector<Expectation> ForwardBasis::expectations() const {
                      attention::Limits{limit(row.sum_error.proven, row.max_error.proven),
                                        limit(row.sum_error.probable, row.max_error.probable)});
   }));
+  return all;
+}
+
+std::unique_ptr<Definition> ForwardBasis::definition_from(
+    std::unique_ptr<Definition> of_statistics) const {
+  return attention::saves_lse(numerics()) ? attention::lse_definition(std::move(of_statistics))
+                                          : std::move(of_statistics);
+}
+
+std::vector<Expectation> ForwardBasis::expectations() const {
+  std::vector<Expectation> all = of_statistics();
   if (std::ssize(judged_) * dense_.problem.head_dim_v <= 4 * elements_of_part) {
     all.push_back(of_output(judged_));
     return all;
@@ -394,6 +413,10 @@ std::vector<double> ForwardBasis::values(const RowsOf& rows, const ForwardTensor
   std::vector<double> max = statistics(outputs.softmax_max, rows.rows);
   std::vector<double> sum = statistics(outputs.softmax_sum, rows.rows);
   const bool is_max = rows.tensor == "softmax_max";
+  if (attention::saves_lse(numerics())) {
+    for (std::size_t k = 0; k < max.size(); ++k) max[k] = attention::log_sum_exp(max[k], sum[k]);
+    return max;
+  }
   for (std::size_t k = 0; k < max.size(); ++k) {
     const std::int64_t number = rows.rows[k], b = dense_.queries.position(number).b;
     // In a sequence without keys both statistics may be 0.

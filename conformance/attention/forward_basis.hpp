@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <span>
 #include <string>
 #include <utility>
@@ -12,6 +13,7 @@
 #include "attention/dense.hpp"
 #include "judge/basis.hpp"
 #include "judge/decide.hpp"
+#include "judge/definition.hpp"
 
 namespace assay::conformance {
 
@@ -30,13 +32,17 @@ class ForwardBasis {
                const Arithmetic& arithmetic, std::uint64_t seed);
 
   /// Returns the expectations of softmax_max, softmax_sum and attention_out. softmax_sum is
-  /// expected for the exact maximum: `values` must transport it (see `transported`).
+  /// expected for the exact maximum: `values` must transport it (see `transported`). For saves=lse
+  /// there is no softmax_sum, and softmax_max is m + ln z.
   std::vector<Expectation> expectations() const;
   std::vector<TileSums> tile_sums(bool averages) const;
   bool consistent() const { return true; }  ///< no input is the result of another one
 
  protected:
   const attention::Dense& dense() const { return dense_; }
+  const spec::Numerics& numerics() const { return arithmetic_.numerics; }
+  /// Returns the definition of the judged outputs, from one of statistics and output.
+  std::unique_ptr<Definition> definition_from(std::unique_ptr<Definition> of_statistics) const;
 
   /// Checks every element of all outputs, judged or not: storage, equal copies of statistics,
   /// finite values, and zeros in rows without an unmasked key.
@@ -54,6 +60,7 @@ class ForwardBasis {
   const attention::ForwardRow& row(std::int64_t number) const;
   spec::Extents statistics_extents() const;
   Expectation of_statistic(const std::string& name, const Value& value_of) const;
+  std::vector<Expectation> of_statistics() const;
   Expectation of_output(std::span<const std::int64_t> rows) const;
   void add_channels(Expectation& e) const;
   void add_tiles(const std::vector<std::int64_t>& rows, const std::vector<std::size_t>& tile_of,

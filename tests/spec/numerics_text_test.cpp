@@ -43,6 +43,8 @@ TEST(NumericsText, FieldsDifferFromThePreset) {
                                DType::fp16),
             wanted);
   EXPECT_EQ(numerics_from_text("stats=own", DType::fp16).stats, Origin::own);
+  EXPECT_EQ(numerics_from_text("cuda_flash,saves=lse", DType::fp16).saves, Saved::lse);
+  EXPECT_EQ(numerics_from_text("saves=lse,log_error=1e-5", DType::fp16).log_error, 1e-5);
   EXPECT_EQ(numerics_from_text("exp_error=0x1p-20", DType::fp16).exp_error, 0x1p-20);
 }
 

@@ -20,6 +20,7 @@
 #include "assay/conformance/judge/relations.hpp"
 #include "assay/spec/call.hpp"
 #include "assay/spec/layout.hpp"
+#include "assay/spec/numerics.hpp"
 #include "assay/spec/tensor.hpp"
 
 /// The runs of a kernel that relations compare. A run has a problem and the values of its inputs,
@@ -108,6 +109,10 @@ struct PlainRelationParts {
   /// entry_point_of(): returns an entry point that has them.
   static bool offers(typename Op::EntryPoint, const typename Op::Problem&) { return true; }
   static typename Op::EntryPoint entry_point_of(const typename Op::Problem&) { return {}; }
+  /// Returns the values that are compared, from the outputs of a run with these numerics.
+  static OutputValues compared_values(OutputValues values, const spec::Numerics&) { return values; }
+  /// Returns whether this output is compared bit by bit in exact cases.
+  static bool has_exact_bits(std::string_view, const spec::Numerics&) { return true; }
   /// A check of the track `relation` that does not compare several runs; empty: none.
   static constexpr RelationText other = {};
 };

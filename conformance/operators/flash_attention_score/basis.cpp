@@ -5,6 +5,7 @@
 #include <memory>
 
 #include "attention/flash/padding.hpp"
+#include "attention/lse.hpp"
 #include "attention/mask_pattern.hpp"
 
 namespace assay::conformance::attention::flash_forward {
@@ -41,6 +42,7 @@ Basis::Basis(const Case<Op>& c, const Op::Inputs& inputs, const Arithmetic& arit
 
 std::vector<Expectation> Basis::expectations_of_run() const {
   std::vector<Expectation> all = expectations();
+  if (saves_lse(numerics())) return all;
   const auto named = [&](std::string_view name) -> Expectation& {
     return *std::ranges::find(all, name, &Expectation::name);
   };
@@ -68,7 +70,7 @@ std::vector<Finding> Basis::check_structure(const Op::Outputs& outputs) const {
 }
 
 std::unique_ptr<Definition> Basis::definition() const {
-  return definition_of(case_.problem, inputs_);
+  return definition_from(definition_of(case_.problem, inputs_));
 }
 
 std::vector<double> Basis::values(const RowsOf& rows, const Op::Outputs& outputs) const {

@@ -87,7 +87,7 @@ std::vector<Finding> Basis::check_structure(const Op::Outputs& outputs) const {
 }
 
 std::unique_ptr<Definition> Basis::definition() const {
-  return std::make_unique<InManyDigits>(case_.problem, inputs_);
+  return definition_from(std::make_unique<InManyDigits>(case_.problem, inputs_));
 }
 
 std::vector<double> Basis::values(const RowsOf& rows, const Op::Outputs& outputs) const {

@@ -2,7 +2,9 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <set>
+#include <string_view>
 
 #include "assay/spec/operators.hpp"
 
@@ -36,6 +38,17 @@ TEST(OtherNumerics, ChangeEveryFieldThatRounds) {
     EXPECT_TRUE(all.contains(text)) << text;
   for (const char* text : {"stage=fp32", "order=fixed", "weak=true", "operand_scaled=false"})
     EXPECT_FALSE(all.contains(text)) << text;
+}
+
+TEST(OtherNumerics, MayBeALogSumExpWhereStatisticsAreOutputs) {
+  const auto tries_lse = [](std::string_view operator_name) {
+    const auto all = other_numerics({}, DType::bf16, operator_name);
+    return std::ranges::find(all, "saves=lse", &OtherNumerics::text) != all.end();
+  };
+  EXPECT_TRUE(tries_lse(spec::FlashAttentionScore::name));
+  EXPECT_TRUE(tries_lse(spec::NsaSelectedAttention::name));
+  EXPECT_FALSE(tries_lse(spec::FlashAttentionScoreGrad::name));
+  EXPECT_FALSE(tries_lse(spec::NsaCompress::name));
 }
 
 TEST(OtherNumerics, KeepTheOtherFields) {

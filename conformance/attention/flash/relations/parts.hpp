@@ -6,6 +6,7 @@
 #include "assay/reference/operands.hpp"
 #include "attention/flash/relations/pairs.hpp"
 #include "attention/flash/traits.hpp"
+#include "attention/lse.hpp"
 #include "inputs/packed_rows.hpp"
 #include "judge/relations/relation.hpp"
 
@@ -43,6 +44,12 @@ struct CommonParts {
     return moved;
   }
 
+  static OutputValues compared_values(OutputValues values, const spec::Numerics& numerics) {
+    return attention::compared_statistics(std::move(values), numerics);
+  }
+  static bool has_exact_bits(std::string_view output, const spec::Numerics& numerics) {
+    return attention::has_exact_bits(output, numerics);
+  }
   static bool offers(EntryPoint entry_point, const Problem& p) {
     const bool typed = p.pse_type != 1 || !p.q_start_idx.empty() || !p.kv_start_idx.empty();
     return is_unpadding(entry_point) == spec::is_packed(p.input_layout) &&

@@ -32,6 +32,10 @@ enum class Product32 : std::uint8_t { exact, tf32, tf32_truncating, hf32 };
 /// sequence by sequence, each head by head; `tokens_first`: token by token, as the shape (T, N, 8)
 /// says. The documentation contradicts itself about this.
 enum class DeclaredOrder : std::uint8_t { undeclared, heads_first, tokens_first };
+/// The numbers that a forward saves in softmaxMax and softmaxSum. `statistics`: maximum and sum.
+/// `lse`: any two numbers m and z whose m + ln z is the log-sum-exp (LSE) of the scores, such as
+/// LSE and 1.
+enum class Saved : std::uint8_t { statistics, lse };
 /// Type and rounding of the accumulator of matrix products.
 enum class Accumulator : std::uint8_t { fp32, fp32_truncating, fp16 };
 
@@ -76,6 +80,9 @@ inline constexpr auto spellings_of<DeclaredOrder> = Spellings<DeclaredOrder, 3>{
     {DeclaredOrder::tokens_first, "tokens_first"},
 }}};
 template <>
+inline constexpr auto spellings_of<Saved> =
+    Spellings<Saved, 2>{{{{Saved::statistics, "statistics"}, {Saved::lse, "lse"}}}};
+template <>
 inline constexpr auto spellings_of<Accumulator> = Spellings<Accumulator, 3>{{{
     {Accumulator::fp32, "fp32"},
     {Accumulator::fp32_truncating, "fp32_truncating"},
@@ -102,6 +109,8 @@ struct Numerics {
   RowTerm delta = RowTerm::given;
   bool lse_form = false;       ///< P = exp(S - (m + ln z)) from one rounded number
   double exp_error = 0x1p-22;  ///< relative error of exp, with its argument reduction
+  Saved saves = Saved::statistics;
+  double log_error = 0x1p-22;  ///< of the log in LSE, for saves=lse; relative if |log| > 1
   bool fused = true;           ///< score formed as exp2(fma(S, c, -m c))
   double floor = 0x1p-126;     ///< residues up to this size count as 0; 0: exact zero promised
   Order order = Order::any;
@@ -134,6 +143,8 @@ void visit_fields(Fields& numerics, Visitor&& visit) {
   visit("delta", numerics.delta);
   visit("lse_form", numerics.lse_form);
   visit("exp_error", numerics.exp_error);
+  visit("saves", numerics.saves);
+  visit("log_error", numerics.log_error);
   visit("fused", numerics.fused);
   visit("floor", numerics.floor);
   visit("order", numerics.order);
