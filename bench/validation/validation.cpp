@@ -34,9 +34,9 @@ struct Range {
   double low, high;
 };
 
-class Sweep {
+class Ranges {
  public:
-  explicit Sweep(const std::vector<ValidationRow>& rows) {
+  explicit Ranges(const std::vector<ValidationRow>& rows) {
     for (const ValidationRow& row : rows)
       ranges_.push_back({row.predicted.value_or(0), row.predicted.value_or(0)});
   }
@@ -82,11 +82,11 @@ void validation(std::ostream& out) {
   const Adjust nothing = [](device::Spec&) {};
   const auto rows = validation_rows(nothing);
   const auto nominal = conclusions(rows, nothing);
-  Sweep sweep(rows);
+  Ranges ranges(rows);
   std::vector<Json> changes;
   for (const Move& move : moves(device::a2())) {
     const auto moved = validation_rows(move.adjust);
-    sweep.add(moved);
+    ranges.add(moved);
     const auto here = conclusions(moved, move.adjust);
     for (std::size_t k = 0; k < here.size(); ++k)
       if (here[k].holds != nominal[k].holds) {
@@ -95,7 +95,8 @@ void validation(std::ostream& out) {
         changes.push_back(line);
       }
   }
-  for (std::size_t k = 0; k < rows.size(); ++k) out << line_of(rows[k], sweep.of(k)).dump() << '\n';
+  for (std::size_t k = 0; k < rows.size(); ++k)
+    out << line_of(rows[k], ranges.of(k)).dump() << '\n';
   for (const Conclusion& conclusion : nominal)
     out << line_of(conclusion, "conclusion").dump() << '\n';
   for (const Json& change : changes) out << change.dump() << '\n';

@@ -4,9 +4,7 @@
 
 namespace assay::conformance::selection {
 
-using Flash = spec::FlashAttentionScoreGrad;
-
-Flash::Problem dense_problem(const Problem& p) {
+spec::AttentionProblem dense_problem(const Problem& p) {
   return {.input_layout = spec::Layout::tnd,
           .dtype = p.dtype,
           .batch = p.batch,

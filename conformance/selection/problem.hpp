@@ -3,7 +3,7 @@
 #include <cstdint>
 
 #include "assay/conformance/attention/exact_case.hpp"
-#include "assay/spec/operators/flash_attention_score_grad.hpp"
+#include "assay/spec/attention_problem.hpp"
 #include "assay/spec/operators/selection.hpp"
 
 /// Block-selected attention is attention of packed sequences in which every query attends to the
@@ -28,7 +28,7 @@ inline bool is_masked(const Problem& p) {
 
 /// Returns the attention problem, without a mask: ListPattern defines which query attends to which
 /// key.
-spec::FlashAttentionScoreGrad::Problem dense_problem(const Problem& problem);
+spec::AttentionProblem dense_problem(const Problem& problem);
 /// Returns a case of that problem, with contiguous tensors.
 template <class CaseType>
 AttentionCase dense_case(const CaseType& c) {
