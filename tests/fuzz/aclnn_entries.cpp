@@ -5,9 +5,8 @@
 #include <vector>
 
 #include "assay/spec/operators.hpp"
-#include "flash_entries.hpp"
+#include "entries.hpp"
 #include "fuzz.hpp"
-#include "nsa_entries.hpp"
 
 namespace {
 

@@ -40,8 +40,7 @@ std::tuple<std::uint64_t*, acl::Executor**> answers_of(Phase1& phase,
 ///     std::string symbol(EntryPoint): the name of phase 2; the name of phase 1 adds a suffix
 ///     EntryPoint entry_point_of(const Problem&): an entry point that accepts the problem
 ///     Contents contents(Parameters&, const Inputs&, Outputs&)
-///     acl::Status ask(Phase1&, Arguments&, const Call&): calls phase 1 with the operator's
-///     prototype
+/// The header of the operator in prototypes/ defines the order of the arguments.
 template <class Op>
 struct EntryPoints;
 
@@ -51,7 +50,10 @@ Phase1 ask_phase1(const AclRuntime& runtime, Arguments& arguments, const spec::C
   const std::string name = EntryPoints<Op>::symbol(call.entry_point) + "GetWorkspaceSize";
   Phase1 phase{.symbol = runtime.objects().find(name)};
   if (!phase.symbol) throw std::invalid_argument(runtime.objects().names() + " exports no " + name);
-  const acl::Status status = EntryPoints<Op>::ask(phase, arguments, call);
+  const auto answers = answers_of(phase, call.parameters);
+  const acl::Status status = pass_arguments(call, arguments, [&](auto, const auto& given) {
+    return acl::invoke(phase.symbol, std::tuple_cat(given, answers));
+  });
   if (status != acl::success)
     throw spec::Rejected(static_cast<spec::Status>(status), runtime.answer(name, status));
   return phase;

@@ -1,4 +1,4 @@
-#include "assay/spec/operators/nsa_compress.hpp"
+#include "aclnn/prototypes/nsa_compress.hpp"
 
 #include "aclnn/driver.hpp"
 #include "assay/adapters/aclnn.hpp"
@@ -22,18 +22,6 @@ struct EntryPoints<NsaCompress> {
     contents.input("weight", p.weight, in.weight);
     contents.output("output", p.output, out.output);
     return contents;
-  }
-
-  static acl::Status ask(Phase1& phase, Arguments& a, const spec::Call<Op>& call) {
-    const auto& p = call.parameters;
-    const auto& attributes = call.attributes;
-    return acl::invoke(
-        phase.symbol,
-        std::tuple_cat(std::tuple(a.tensor("input", p.input), a.tensor("weight", p.weight),
-                                  a.array(p.act_seq_len), a.text(attributes.layout)),
-                       std::tuple(attributes.compress_block_size, attributes.compress_stride,
-                                  attributes.act_seq_len_type, a.tensor("output", p.output)),
-                       answers_of(phase, p)));
   }
 };
 

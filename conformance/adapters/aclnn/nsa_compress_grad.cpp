@@ -1,4 +1,4 @@
-#include "assay/spec/operators/nsa_compress_grad.hpp"
+#include "aclnn/prototypes/nsa_compress_grad.hpp"
 
 #include "aclnn/driver.hpp"
 #include "assay/adapters/aclnn.hpp"
@@ -24,20 +24,6 @@ struct EntryPoints<NsaCompressGrad> {
     contents.output("inputGradOut", p.input_grad, out.input_grad);
     contents.output("weightGradOut", p.weight_grad, out.weight_grad);
     return contents;
-  }
-
-  static acl::Status ask(Phase1& phase, Arguments& a, const spec::Call<Op>& call) {
-    const auto& p = call.parameters;
-    const auto& attributes = call.attributes;
-    return acl::invoke(
-        phase.symbol,
-        std::tuple_cat(std::tuple(a.tensor("outputGrad", p.output_grad), a.tensor("input", p.input),
-                                  a.tensor("weight", p.weight), a.array(p.act_seq_len)),
-                       std::tuple(attributes.compress_block_size, attributes.compress_stride,
-                                  attributes.act_seq_len_type, a.text(attributes.layout)),
-                       std::tuple(a.tensor("inputGradOut", p.input_grad),
-                                  a.tensor("weightGradOut", p.weight_grad)),
-                       answers_of(phase, p)));
   }
 };
 

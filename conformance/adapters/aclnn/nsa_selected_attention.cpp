@@ -1,4 +1,4 @@
-#include "assay/spec/operators/nsa_selected_attention.hpp"
+#include "aclnn/prototypes/nsa_selected_attention.hpp"
 
 #include "aclnn/driver.hpp"
 #include "assay/adapters/aclnn.hpp"
@@ -27,25 +27,6 @@ struct EntryPoints<NsaSelectedAttention> {
     contents.output("softmaxSumOut", p.softmax_sum, out.softmax_sum);
     contents.output("attentionOut", p.attention_out, out.attention_out);
     return contents;
-  }
-
-  static acl::Status ask(Phase1& phase, Arguments& a, const spec::Call<Op>& call) {
-    const auto& p = call.parameters;
-    const auto& attributes = call.attributes;
-    return acl::invoke(
-        phase.symbol,
-        std::tuple_cat(
-            std::tuple(a.tensor("query", p.query), a.tensor("key", p.key),
-                       a.tensor("value", p.value), a.tensor("topkIndices", p.topk_indices),
-                       a.tensor("attenMaskOptional", p.atten_mask), a.array(p.actual_seq_qlen),
-                       a.array(p.actual_seq_kvlen)),
-            std::tuple(attributes.scale_value, attributes.head_num, a.text(attributes.input_layout),
-                       attributes.sparse_mode, attributes.selected_block_size,
-                       attributes.selected_block_count),
-            std::tuple(a.tensor("softmaxMaxOut", p.softmax_max),
-                       a.tensor("softmaxSumOut", p.softmax_sum),
-                       a.tensor("attentionOut", p.attention_out)),
-            answers_of(phase, p)));
   }
 };
 

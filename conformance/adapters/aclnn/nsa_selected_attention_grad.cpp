@@ -1,4 +1,4 @@
-#include "assay/spec/operators/nsa_selected_attention_grad.hpp"
+#include "aclnn/prototypes/nsa_selected_attention_grad.hpp"
 
 #include "aclnn/driver.hpp"
 #include "assay/adapters/aclnn.hpp"
@@ -31,25 +31,6 @@ struct EntryPoints<NsaSelectedAttentionGrad> {
     contents.output("dkOut", p.dk, out.dk);
     contents.output("dvOut", p.dv, out.dv);
     return contents;
-  }
-
-  static acl::Status ask(Phase1& phase, Arguments& a, const spec::Call<Op>& call) {
-    const auto& p = call.parameters;
-    const auto& attributes = call.attributes;
-    return acl::invoke(
-        phase.symbol,
-        std::tuple_cat(
-            std::tuple(a.tensor("query", p.query), a.tensor("key", p.key),
-                       a.tensor("value", p.value), a.tensor("attentionOut", p.attention_out),
-                       a.tensor("attentionOutGrad", p.attention_out_grad),
-                       a.tensor("softmaxMax", p.softmax_max), a.tensor("softmaxSum", p.softmax_sum),
-                       a.tensor("topkIndices", p.topk_indices), a.array(p.actual_seq_qlen),
-                       a.array(p.actual_seq_kvlen), a.tensor("attenMaskOptional", p.atten_mask)),
-            std::tuple(attributes.scale_value, attributes.selected_block_size,
-                       attributes.selected_block_count, attributes.head_num,
-                       a.text(attributes.input_layout), attributes.sparse_mode),
-            std::tuple(a.tensor("dqOut", p.dq), a.tensor("dkOut", p.dk), a.tensor("dvOut", p.dv)),
-            answers_of(phase, p)));
   }
 };
 

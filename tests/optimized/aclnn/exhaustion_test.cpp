@@ -1,8 +1,8 @@
 #include <gtest/gtest.h>
 
 #include "assay/optimized/flash_attention_score_grad.hpp"
+#include "entries.hpp"
 #include "exhausted/memory.hpp"
-#include "flash_entries.hpp"
 #include "trial.hpp"
 
 namespace {

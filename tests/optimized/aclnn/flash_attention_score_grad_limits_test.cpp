@@ -4,7 +4,7 @@
 
 #include "aclnnop/aclnn_flash_attention_score_grad.h"
 #include "assay/optimized/flash_attention_score_grad.hpp"
-#include "flash_entries.hpp"
+#include "entries.hpp"
 #include "trial.hpp"
 
 namespace {

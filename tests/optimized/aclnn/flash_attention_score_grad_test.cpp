@@ -7,7 +7,7 @@
 #include <tuple>
 
 #include "../../spec/problems.hpp"
-#include "flash_entries.hpp"
+#include "entries.hpp"
 #include "refusals.hpp"
 
 namespace {

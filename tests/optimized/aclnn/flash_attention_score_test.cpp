@@ -5,7 +5,7 @@
 #include <utility>
 #include <vector>
 
-#include "flash_entries.hpp"
+#include "entries.hpp"
 #include "refusals.hpp"
 #include "trial.hpp"
 

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "aclnnop/aclnn_flash_attention_score_grad.h"
-#include "flash_entries.hpp"
+#include "entries.hpp"
 #include "trial.hpp"
 
 namespace {
@@ -280,36 +280,37 @@ spec::Call<Op> whole_call(FlashEntryPoint entry_point) {
 
 // The messages use the names of the documentation.
 TEST_F(Misuse, EveryDestroyedHandleIsReported) {
-  const std::vector<std::string> names = {"query",
-                                          "queryRope",
-                                          "keyIn",
-                                          "keyInRope",
-                                          "value",
-                                          "dy",
-                                          "pseShiftOptional",
-                                          "dropMaskOptional",
-                                          "paddingMaskOptional",
-                                          "attenMaskOptional",
-                                          "softmaxMaxOptional",
-                                          "softmaxSumOptional",
-                                          "softmaxInOptional",
-                                          "attentionInOptional",
-                                          "dqOut",
-                                          "dqRopeOut",
-                                          "dkOut",
-                                          "dkRopeOut",
-                                          "dvOut",
-                                          "dpseOut",
-                                          "prefixOptional",
-                                          "actualSeqQLenOptional",
-                                          "actualSeqKvLenOptional",
-                                          "qStartIdxOptional",
-                                          "kvStartIdxOptional"};
-  for (std::size_t k = 0; k < names.size(); ++k) {
+  static constexpr std::pair<std::string_view, const char*> names[] = {
+      {"query", "query"},
+      {"query_rope", "queryRope"},
+      {"key", "keyIn"},
+      {"key_rope", "keyInRope"},
+      {"value", "value"},
+      {"dy", "dy"},
+      {"pse_shift", "pseShiftOptional"},
+      {"drop_mask", "dropMaskOptional"},
+      {"padding_mask", "paddingMaskOptional"},
+      {"atten_mask", "attenMaskOptional"},
+      {"softmax_max", "softmaxMaxOptional"},
+      {"softmax_sum", "softmaxSumOptional"},
+      {"softmax_in", "softmaxInOptional"},
+      {"attention_in", "attentionInOptional"},
+      {"dq", "dqOut"},
+      {"dq_rope", "dqRopeOut"},
+      {"dk", "dkOut"},
+      {"dk_rope", "dkRopeOut"},
+      {"dv", "dvOut"},
+      {"dpse", "dpseOut"},
+      {"prefix", "prefixOptional"},
+      {"actual_seq_qlen", "actualSeqQLenOptional"},
+      {"actual_seq_kvlen", "actualSeqKvLenOptional"},
+      {"q_start_idx", "qStartIdxOptional"},
+      {"kv_start_idx", "kvStartIdxOptional"}};
+  for (const auto& [name, documented] : names) {
     std::set<std::string> said;
     for (const auto entry_point : {FlashEntryPoint::g2, FlashEntryPoint::u1, FlashEntryPoint::u3}) {
       Handles own(filling.uploaded.addresses());
-      own.kill(static_cast<int>(k));
+      own.kill(name);
       phase_1(whole_call(entry_point), own);
       const std::string message = recent_message();
       const std::size_t end = message.find(" is not a valid acl");
@@ -317,7 +318,7 @@ TEST_F(Misuse, EveryDestroyedHandleIsReported) {
       const std::size_t before = message.rfind(' ', end - 1);
       said.insert(message.substr(before + 1, end - before - 1));
     }
-    EXPECT_EQ(said, std::set<std::string>{names[k]});
+    EXPECT_EQ(said, std::set<std::string>{documented});
   }
 }
 

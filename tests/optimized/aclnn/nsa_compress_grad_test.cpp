@@ -6,7 +6,7 @@
 #include <cmath>
 
 #include "aclnnop/aclnn_nsa_compress_grad.h"
-#include "nsa_entries.hpp"
+#include "entries.hpp"
 #include "refusals.hpp"
 #include "trial.hpp"
 

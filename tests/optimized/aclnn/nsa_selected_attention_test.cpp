@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "aclnnop/aclnn_nsa_selected_attention.h"
-#include "nsa_entries.hpp"
+#include "entries.hpp"
 #include "refusals.hpp"
 #include "trial.hpp"
 

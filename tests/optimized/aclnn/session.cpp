@@ -119,18 +119,19 @@ aclTensor* Handles::tensor(std::string_view name, const spec::Parameter& p) {
       p.shape.data(), p.shape.size(), acl(p.dtype), p.strides.data(), p.offset, acl(p.format),
       p.shape.data(), p.shape.size(), found == addresses_.end() ? nullptr : found->second);
   EXPECT_NE(tensor, nullptr) << name << ": " << recent_message();
-  if (is_killed())
+  if (name == killed_)
     aclDestroyTensor(tensor);
   else
     tensors_.push_back(tensor);
   return tensor;
 }
 
-const aclIntArray* Handles::array(const std::optional<std::vector<std::int64_t>>& values) {
+const aclIntArray* Handles::array(std::string_view name,
+                                  const std::optional<std::vector<std::int64_t>>& values) {
   if (!values) return nullptr;
   const aclIntArray* const array = aclCreateIntArray(values->data(), values->size());
-  EXPECT_NE(array, nullptr) << recent_message();
-  if (is_killed())
+  EXPECT_NE(array, nullptr) << name << ": " << recent_message();
+  if (name == killed_)
     aclDestroyIntArray(array);
   else
     arrays_.push_back(array);

@@ -59,18 +59,16 @@ class Handles {
 
   /// Returns null for an absent tensor.
   aclTensor* tensor(std::string_view name, const spec::Parameter& parameter);
-  const aclIntArray* array(const std::optional<std::vector<std::int64_t>>& values);
+  const aclIntArray* array(std::string_view name,
+                           const std::optional<std::vector<std::int64_t>>& values);
   /// Makes the destructor destroy the arrays before it destroys the tensors.
   void destroy_arrays();
-  /// Destroys handle number `number` before it is used. Tensors and arrays are counted in the order
-  /// in which they are requested.
-  void kill(int number) { killed_ = number; }
+  /// Destroys the handle of the tensor or array with this name before it is used.
+  void kill(std::string_view name) { killed_ = name; }
 
  private:
-  bool is_killed() { return given_++ == killed_; }
-
   Addresses addresses_;
-  int given_ = 0, killed_ = -1;
+  std::string_view killed_;
   std::vector<const aclTensor*> tensors_;
   std::vector<const aclIntArray*> arrays_;
 };

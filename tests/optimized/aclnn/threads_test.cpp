@@ -7,7 +7,7 @@
 #include <thread>
 
 #include "assay/optimized/flash_attention_score_grad.hpp"
-#include "flash_entries.hpp"
+#include "entries.hpp"
 #include "scarce_threads.hpp"
 #include "trial.hpp"
 

@@ -1,0 +1,22 @@
+#pragma once
+
+#include "assay/spec/operators.hpp"
+#include "trial.hpp"
+
+namespace assay::test {
+
+/// Calls phase 1 of the entry point of `call` with handles of its parameters.
+template <class Op>
+Prepared phase_1(const spec::Call<Op>& call, Handles& handles);
+
+/// The second phase of an entry point, which starts the kernel, and the name of its first phase.
+Phase2 phase_2_of(spec::FlashForwardEntryPoint entry_point);
+Phase2 phase_2_of(spec::FlashEntryPoint entry_point);
+Phase2 phase_2_of(spec::NsaCompressEntryPoint entry_point);
+Phase2 phase_2_of(spec::CompressEntryPoint entry_point);
+Phase2 phase_2_of(spec::SelectedForwardEntryPoint entry_point);
+Phase2 phase_2_of(spec::SelectedEntryPoint entry_point);
+std::string phase_1_name(spec::FlashForwardEntryPoint entry_point);
+std::string phase_1_name(spec::FlashEntryPoint entry_point);
+
+}  // namespace assay::test
