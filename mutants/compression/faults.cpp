@@ -105,25 +105,4 @@ std::vector<Fault> window_faults() {
   };
 }
 
-std::vector<Fault> weight_faults() {
-  return {
-      {"weight_reversed",
-       "the weights are used in reverse order",
-       {.weight =
-            [](const Work& w, std::int64_t k, std::int64_t n) {
-              return w.weight[w.weight_at(w.problem.compress_block_size - 1 - k, n)];
-            }}},
-      {"weight_transposed",
-       "weight is read as (N, block size)",
-       {.weight =
-            [](const Work& w, std::int64_t k, std::int64_t n) {
-              return w.weight[static_cast<std::size_t>(n * w.problem.compress_block_size + k)];
-            }}},
-      {"weight_of_head_0",
-       "every head uses the weights of the first one",
-       {.weight = [](const Work& w, std::int64_t k,
-                     std::int64_t) { return w.weight[w.weight_at(k, 0)]; }}},
-  };
-}
-
 }  // namespace assay::mutants::compress

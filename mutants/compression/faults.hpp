@@ -1,15 +1,15 @@
 #pragma once
 
-#include <initializer_list>
-#include <memory>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "bilinear/planter.hpp"
 #include "compression/kernel.hpp"
-#include "planting.hpp"
 
 namespace assay::mutants::compress {
+
+using bilinear::concatenated, bilinear::OffsetIgnored, bilinear::Planter;
 
 /// Replacements for the steps of a kernel; null: the step is unchanged. A function that returns
 /// void changes the result of the step.
@@ -80,7 +80,6 @@ struct Fault {
 
 /// Faults that both operators can have. The name of the operator's mutant begins with a prefix.
 std::vector<Fault> window_faults();
-std::vector<Fault> weight_faults();
 
 /// Lets windows continue from one sequence into the next.
 void join_sequences(const Work& w, std::vector<Sequence>& all);
@@ -109,91 +108,17 @@ struct OwnList : Kernel {
   }
 };
 
-/// A kernel that reads (or writes) tensors as if their strides left no gaps.
-template <class Kernel, bool of_inputs>
-struct AsContiguous : Kernel {
-  using Kernel::Kernel;
-  std::vector<float> read(const spec::Tensor& tensor) const override {
-    if (!of_inputs) return Kernel::read(tensor);
-    std::vector<float> values;
-    for (std::int64_t k = 0; k < spec::element_count(tensor.shape); ++k)
-      values.push_back(static_cast<float>(tensor.load(tensor.offset + k)));
-    return values;
-  }
-  std::vector<std::int64_t> elements(const spec::Tensor& tensor) const override {
-    std::vector<std::int64_t> all = Kernel::elements(tensor);
-    for (std::size_t k = 0; !of_inputs && k < all.size(); ++k)
-      all[k] = tensor.offset + static_cast<std::int64_t>(k);
-    return all;
-  }
-};
-
-/// Makes the mutants of one operator, whose names begin with `prefix`. They follow `plan`.
+/// Makes the mutants of one operator. A fault with Changes gives a kernel with these changes.
 template <class Op, class Kernel>
-struct Planter {
-  using Mutant = MutantOf<Op>;
-  using Mutants = std::vector<Mutant>;
-
-  const char* prefix;
-  Plan plan;
-  Subject subject = Subject::numbers;
-
-  template <class Variant = Kernel>
-  Mutant healthy(const std::string& name, std::string choice, const Plan& own) const {
-    return healthy_in<Op, Variant>(prefix + name, std::move(choice), own);
+struct WindowPlanter : Planter<Op, Kernel> {
+  MutantOf<Op> changed(const std::string& name, std::string bug, const Changes& changes) const {
+    return this->template planted_with<Changed<Kernel>>(name, std::move(bug), changes);
   }
-  template <class Bug>
-  Mutant planted(const std::string& name, std::string bug) const {
-    Mutant mutant = planted_in<Op, Bug>(prefix + name, std::move(bug), plan);
-    mutant.subject = subject;
-    return mutant;
-  }
-  Mutant changed(const std::string& name, std::string bug, const Changes& changes) const {
-    Mutant mutant = planted<Kernel>(name, std::move(bug));
-    mutant.make = [name = prefix + name, plan = plan, changes] {
-      return std::make_unique<Changed<Kernel>>(name, plan, changes);
-    };
-    return mutant;
-  }
-  Mutants changed(const std::vector<Fault>& faults) const {
-    Mutants all;
+  std::vector<MutantOf<Op>> changed(const std::vector<Fault>& faults) const {
+    std::vector<MutantOf<Op>> all;
     for (const Fault& one : faults) all.push_back(changed(one.name, one.bug, one.changes));
     return all;
   }
-  Mutants strides_ignored() const {
-    return {planted<AsContiguous<Kernel, true>>("inputs_as_contiguous",
-                                                "strides of the inputs are ignored"),
-            planted<AsContiguous<Kernel, false>>("outputs_as_contiguous",
-                                                 "strides of the outputs are ignored")};
-  }
-  /// Returns mutants that deviate from the numerics that they declare.
-  Mutants undeclared() const {
-    Plan shuffled = plan, fixed = plan, even = plan, away = plan, truncating = plan;
-    shuffled.cores = 1, shuffled.term_order = TermOrder::shuffled;
-    fixed.order = spec::Order::fixed;
-    even.round_out = spec::Rounding::rne;
-    away.round_out = spec::Rounding::rna;
-    truncating.round_out = spec::Rounding::rtz;
-    const auto misdeclared = [&](const std::string& name, const char* bug, const Plan& own,
-                                 const Plan& declared) {
-      return misdeclared_in<Op, Kernel>(prefix + name, bug, own, declared);
-    };
-    return {misdeclared("undeclared_order",
-                        "the order changes from run to run, but a fixed order is declared",
-                        shuffled, fixed),
-            misdeclared("undeclared_half_away",
-                        "rounds casts half away from zero, but declares ties to even", away, even),
-            misdeclared("undeclared_truncation", "the cast truncates, but ties to even is declared",
-                        truncating, even)};
-  }
 };
-
-template <class Mutant>
-std::vector<Mutant> concatenated(std::initializer_list<std::vector<Mutant>> families) {
-  std::vector<Mutant> all;
-  for (const std::vector<Mutant>& family : families)
-    all.insert(all.end(), family.begin(), family.end());
-  return all;
-}
 
 }  // namespace assay::mutants::compress

@@ -47,7 +47,7 @@ class WindowSteps {
  protected:
   ~WindowSteps() = default;
 
-  virtual std::vector<float> read(const spec::Tensor& tensor) const;
+  std::vector<float> read(const spec::Tensor& tensor) const;
   /// Called when the tensors are read and the sums are 0.
   virtual void prepare(Work&) const {}
   virtual std::vector<Sequence> sequences(const Work& w) const;
@@ -66,9 +66,6 @@ class WindowSteps {
   virtual void adjust(Work&) const {}
   /// Returns whether the kernel writes this token or row of an output with channels.
   virtual bool writes_row(const Work&, std::int64_t /*row*/) const { return true; }
-  virtual std::vector<std::int64_t> elements(const spec::Tensor& tensor) const {
-    return viewed_elements(tensor);
-  }
 };
 
 }  // namespace assay::mutants::compress

@@ -11,13 +11,12 @@ namespace assay::mutants::compress::forward {
 using Mutant = MutantOf<Op>;
 
 std::vector<Mutant> healthy_kernels();
-/// Mutants with a fault in windows, weights, sums or in the output.
+/// Mutants with a fault in windows, weights, sums, strides or in the output.
 std::vector<Mutant> number_mutants();
-std::vector<Mutant> stride_mutants();
 /// Mutants with faults that users of such kernels reported in public.
 std::vector<Mutant> public_faults();
 std::vector<Mutant> argument_mutants();
 
-inline constexpr Planter<Op, Kernel> plant = {.prefix = "compress_forward_", .plan = device_like};
+inline constexpr WindowPlanter<Op, Kernel> plant = {{"compress_forward_", device_like}};
 
 }  // namespace assay::mutants::compress::forward

@@ -79,7 +79,7 @@ template <>
 std::vector<MutantOf<spec::NsaCompress>> mutants() {
   using namespace compress::forward;
   auto all = compress::concatenated(
-      {healthy_kernels(), number_mutants(), stride_mutants(), argument_mutants(), public_faults()});
+      {healthy_kernels(), number_mutants(), argument_mutants(), public_faults()});
   std::ranges::stable_partition(all, &MutantOf<Op>::healthy);
   return all;
 }

@@ -1,4 +1,3 @@
-#include <algorithm>
 #include <cmath>
 
 #include "misread.hpp"
@@ -10,7 +9,7 @@ namespace {
 struct SumsIn16Bits : Kernel {
   using Kernel::Kernel;
   double add(const Work& w, double sum, double term) const override {
-    return in_16_bits(w, sum + term);
+    return in_16_bits(w.problem.dtype, sum + term);
   }
 };
 
@@ -18,58 +17,9 @@ struct ProductsIn16Bits : Kernel {
   using Kernel::Kernel;
   double term(const Work& w, const TokenWindow& window, std::int64_t k, std::int64_t n,
               std::int64_t c) const override {
-    return in_16_bits(w, Kernel::term(w, window, k, n, c));
+    return in_16_bits(w.problem.dtype, Kernel::term(w, window, k, n, c));
   }
 };
-
-struct InputOfHeadZero : Kernel {
-  using Kernel::Kernel;
-  float value(const Work& w, std::int64_t token, std::int64_t, std::int64_t c) const override {
-    return Kernel::value(w, token, 0, c);
-  }
-};
-
-/// Reads input as if each head had 16 channels less.
-struct HeadDim16TooFew : Kernel {
-  using Kernel::Kernel;
-  float value(const Work& w, std::int64_t token, std::int64_t n, std::int64_t c) const override {
-    const std::int64_t head = token * w.problem.heads + n;
-    return w.input[static_cast<std::size_t>(head * (w.problem.head_dim - 16) + c)];
-  }
-};
-
-struct AddsToOldOutput : Kernel {
-  using Kernel::Kernel;
-  void begin(Work& w, const Op::Inputs&, const Op::Outputs& outputs) const override {
-    const std::vector<float> old = read(outputs.output);
-    w.output.assign(old.begin(), old.end());
-  }
-};
-
-struct InputOffsetIgnored : Kernel {
-  using Kernel::Kernel;
-  void run(const Problem& p, const Op::Inputs& inputs, Op::Outputs& outputs) override {
-    Op::Inputs changed = inputs;
-    changed.input.offset = 0;
-    Kernel::run(p, changed, outputs);
-  }
-};
-
-/// Replaces each element of output by change(problem, element).
-template <auto change>
-void each(Work& w) {
-  for (double& one : w.output) one = change(w.problem, one);
-}
-
-/// Clears the elements of output for which `is_lost(problem, n, c)` returns true.
-template <auto is_lost>
-void clear_where(Work& w) {
-  const std::int64_t heads = w.problem.heads, dim = w.problem.head_dim;
-  for (std::size_t k = 0; k < w.output.size(); ++k) {
-    const auto at = static_cast<std::int64_t>(k);
-    if (is_lost(w.problem, at / dim % heads, at % dim)) w.output[k] = 0;
-  }
-}
 
 /// Replaces the weights of each head by weight / sum over the window of scale(weight).
 template <class Scale>
@@ -85,33 +35,8 @@ void normalise(Work& w, const Scale& scale) {
   }
 }
 
-void exchange_heads(Work& w) {
-  const std::int64_t dim = w.problem.head_dim, size = w.problem.heads * dim;
-  for (auto row = w.output.begin(); row != w.output.end(); row += size)
-    std::rotate(row, row + dim, row + size);
-}
-
-bool is_of_last_channels(const Problem& p, std::int64_t, std::int64_t c) {
-  return c + 8 >= p.head_dim;
-}
-bool is_after_blocks_of_32(const Problem& p, std::int64_t, std::int64_t c) {
-  return c >= p.head_dim / 32 * 32;
-}
-bool is_after_8192_numbers(const Problem& p, std::int64_t n, std::int64_t) {
-  return n * p.head_dim >= 8192;
-}
-/// The kernel stores full blocks of 32 channels. The channels beyond the head overwrite the first
-/// channels of the next head.
-bool is_overwritten(const Problem& p, std::int64_t n, std::int64_t c) {
-  return n > 0 && c < 31 - (p.head_dim + 31) % 32;
-}
-
 std::vector<Fault> own_faults() {
   return {
-      {"rows_shifted",
-       "output is written one row too late",
-       {.windows = each_window<[](const Problem&, TokenWindow& one) { ++one.row; }>}},
-      {"rows_exchanged", "the first two rows of output are swapped", {.windows = exchange_rows}},
       {"rows_by_token",
        "output has one row for each token, which is the shape in the documentation",
        {.windows = each_window<[](const Problem&, TokenWindow& one) { one.row = one.token; }>}},
@@ -149,78 +74,56 @@ std::vector<Fault> own_faults() {
                       std::int64_t k) { return k + 1 < w.problem.compress_block_size; }}},
       {"mean",
        "output is the mean over the tokens",
-       {.adjust = each<[](const Problem& p, double one) {
-          return one / static_cast<double>(p.compress_block_size);
-        }>}},
+       {.adjust =
+            [](Work& w) {
+              for (double& one : w.output)
+                one /= static_cast<double>(w.problem.compress_block_size);
+            }}},
       {"softmax_of_weights",
        "the weights of a window pass through a softmax",
        {.prepare = [](Work& w) { normalise(w, [](float weight) { return std::exp(weight); }); }}},
       {"weights_add_up_to_1",
        "the weights of a window are divided by their sum",
        {.prepare = [](Work& w) { normalise(w, [](float weight) { return weight; }); }}},
-      {"negative_clipped",
-       "negative numbers of output are replaced by 0",
-       {.adjust = each<[](const Problem&, double one) { return std::max(one, 0.0); }>}},
-      {"heads_exchanged",
-       "every head of output is that of the next head",
-       {.adjust = exchange_heads}},
-      {"last_channels",
-       "the last eight channels are 0",
-       {.adjust = clear_where<is_of_last_channels>}},
-      {"rest_of_32_channels",
-       "channels after the last full block of 32 are 0",
-       {.adjust = clear_where<is_after_blocks_of_32>}},
-      {"row_of_8192",
-       "heads at offset 8,192 or more in a row are 0",
-       {.adjust = clear_where<is_after_8192_numbers>}},
-      {"all_zeros", "output is 0", {.adjust = each<[](const Problem&, double) { return 0.0; }>}},
-      {"all_nan",
-       "output is NaN",
-       {.adjust = each<[](const Problem&, double) { return std::nan(""); }>}},
-      {"one_element_off",
-       "the largest element of output is 25 % too large",
-       {.adjust = [](Work& w) { *std::ranges::max_element(w.output) *= 1.25; }}},
   };
 }
 
 }  // namespace
 
 std::vector<Mutant> number_mutants() {
+  using I = Op::Inputs;
   return concatenated<Mutant>(
       {plant.changed(window_faults()),
-       plant.changed(weight_faults()),
        plant.changed(own_faults()),
+       plant.tampered<&I::input>({"of_head_0", "head_dim_16_too_few"}),
+       plant.tampered<&I::weight>({"reversed", "transposed", "of_head_0"}),
+       plant.tampered<&Op::Outputs::output>({"rows_shifted", "rows_exchanged", "negative_clipped",
+                                             "heads_exchanged", "last_channels",
+                                             "rest_of_32_channels", "row_of_8192", "all_zeros",
+                                             "all_nan", "one_element_off", "adds_to_old_output"}),
        {plant.planted<SumsIn16Bits>("sums_16_bit",
                                     "tokens are accumulated in the type of the tensors"),
         plant.planted<ProductsIn16Bits>("products_16_bit",
                                         "products are rounded before they are added"),
-        plant.planted<InputOfHeadZero>("input_of_head_0",
-                                       "every head reads the first head of input"),
-        plant.planted<HeadDim16TooFew>("head_dim_16_too_few",
-                                       "input is read as if each head had 16 channels less"),
-        plant.planted<AddsToOldOutput>("adds_to_old_output", "output is added to the old contents"),
-        plant.planted<Crashes<Op, Kernel>>("crashes", "the run ends in an exception")},
+        plant.planted<Crashes<Op, Kernel>>("crashes", "the run ends in an exception"),
+        plant.planted<WritesWithStridesOf<Op, Kernel, &Op::Outputs::output, &I::input>>(
+            "output_strides_of_input", "output is written with the strides of input"),
+        plant.planted<OffsetIgnored<Op, Kernel, &I::input>>(
+            "input_offset_ignored", "input is read from the start of its storage"),
+        plant.planted<CountsBytesIn32Bits<Op, Kernel, &I::input>>(
+            "input_bytes_in_32_bits", "byte offsets in input are computed in 32 bits")},
        plant.strides_ignored(),
        plant.undeclared()});
 }
 
-std::vector<Mutant> stride_mutants() {
-  using I = Op::Inputs;
-  return {plant.planted<WritesWithStridesOf<Op, Kernel, &Op::Outputs::output, &I::input>>(
-              "output_strides_of_input", "output is written with the strides of input"),
-          plant.planted<InputOffsetIgnored>("input_offset_ignored",
-                                            "input is read from the start of its storage"),
-          plant.planted<CountsBytesIn32Bits<Op, Kernel, &I::input>>(
-              "input_bytes_in_32_bits", "byte offsets in input are computed in 32 bits")};
-}
-
 std::vector<Mutant> public_faults() {
-  constexpr Planter<Op, Kernel> reported = {"public_forward_", device_like, Subject::many_calls};
-  return {reported.changed("windows_across_sequences",
-                           "windows continue from one sequence into the next",
-                           {.sequences = join_sequences}),
-          reported.changed("epilogue_in_32_channels", "output is stored 32 channels at a time",
-                           {.adjust = clear_where<is_overwritten>})};
+  constexpr WindowPlanter<Op, Kernel> reported = {
+      {"public_forward_", device_like, Subject::many_calls}};
+  std::vector<Mutant> all = reported.tampered<&Op::Outputs::output>({"epilogue_in_32_channels"});
+  all.push_back(reported.changed("windows_across_sequences",
+                                 "windows continue from one sequence into the next",
+                                 {.sequences = join_sequences}));
+  return all;
 }
 
 }  // namespace assay::mutants::compress::forward

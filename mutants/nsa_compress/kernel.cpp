@@ -10,7 +10,8 @@ void Kernel::begin(Work& w, const Op::Inputs&, const Op::Outputs&) const {
 
 double Kernel::term(const Work& w, const TokenWindow& window, std::int64_t k, std::int64_t n,
                     std::int64_t c) const {
-  return in_fp32(static_cast<double>(weight(w, k, n)) * value(w, window.token + k, n, c));
+  return in_fp32(static_cast<double>(weight(w, k, n)) *
+                 w.input[w.at(window.token + k, n) + static_cast<std::size_t>(c)]);
 }
 
 double Kernel::add(const Work&, double sum, double term) const { return in_fp32(sum + term); }

@@ -20,10 +20,6 @@ class Kernel : public WindowKernel<Op> {
 
  protected:
   void begin(Work& w, const Op::Inputs& inputs, const Op::Outputs& outputs) const override;
-  /// Returns an element of input.
-  virtual float value(const Work& w, std::int64_t token, std::int64_t n, std::int64_t c) const {
-    return w.input[w.at(token, n) + static_cast<std::size_t>(c)];
-  }
   virtual double term(const Work& w, const TokenWindow& window, std::int64_t k, std::int64_t n,
                       std::int64_t c) const;
   virtual double add(const Work& w, double sum, double term) const;

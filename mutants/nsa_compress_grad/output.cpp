@@ -29,12 +29,12 @@ std::vector<Mutant> output_mutants() {
             "not_cleared", "input_grad is added to the old contents",
             {.prepare = [](Work& w) { w.input_grad.assign(w.input.begin(), w.input.end()); }})},
        plant.strides_ignored(),
+       plant.tampered<&Op::Outputs::input_grad>({"one_element_off"}),
        {plant.changed("all_zeros", "every gradient is 0", {.adjust = [](Work& w) { fill(w, 0); }}),
         plant.changed(
             "all_nan", "every gradient is NaN",
             {.adjust = [](Work& w) { fill(w, std::numeric_limits<double>::quiet_NaN()); }}),
-        plant.changed("one_element_off", "the largest element of input_grad is 25 % too large",
-                      {.adjust = [](Work& w) { *std::ranges::max_element(w.input_grad) *= 1.25; }}),
+
         plant.planted<Crashes<Op, Kernel>>("crashes", "the run ends in an exception")},
        plant.undeclared()});
 }

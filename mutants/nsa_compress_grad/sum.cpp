@@ -49,14 +49,14 @@ struct LastCoreLost : Kernel {
 struct WeightSumsIn16Bit : Kernel {
   using Kernel::Kernel;
   double add_to_weight(const Work& w, double sum, double term) const override {
-    return in_16_bits(w, sum + term);
+    return in_16_bits(w.problem.dtype, sum + term);
   }
 };
 
 struct InputSumsIn16Bit : Kernel {
   using Kernel::Kernel;
   double add_to_input(const Work& w, double sum, double term) const override {
-    return in_16_bits(w, sum + term);
+    return in_16_bits(w.problem.dtype, sum + term);
   }
 };
 
@@ -64,7 +64,7 @@ struct PartialsIn16Bit : Kernel {
   using Kernel::Kernel;
   std::vector<double> joined(const Work& w, std::vector<std::vector<double>> sums) const override {
     for (auto& core : sums)
-      for (double& sum : core) sum = in_16_bits(w, sum);
+      for (double& sum : core) sum = in_16_bits(w.problem.dtype, sum);
     return Kernel::joined(w, std::move(sums));
   }
 };
@@ -75,7 +75,7 @@ std::vector<Mutant> sum_mutants() {
   return concatenated<Mutant>({
       {plant.planted<OverlapOnce>("overlap_once",
                                   "if several windows cover a token, only one contributes to it")},
-      plant.changed(weight_faults()),
+      plant.tampered<&Op::Inputs::weight>({"reversed", "transposed", "of_head_0"}),
       {
           plant.planted<OneChannel>("one_channel", "weight_grad is not summed over the channels"),
           plant.planted<LastGroupOfChannels>("last_channels",

@@ -43,9 +43,13 @@ TEST(ToyOperator, TheHealthyKernelConforms) {
 
 TEST(ToyOperator, EveryInjectedFaultFails) {
   const auto cases = mutants::kill_cases<Op>();
+  const SweepControl to_first_failure = {.ends_after = [](const CaseReport& report) {
+    return contribution(report.verdict) == ExitCode::nonconformant;
+  }};
   for (const auto& mutant : mutants::mutants<Op>())
-    EXPECT_EQ(sweep<Op>(cases, *mutant.make(), {}).exit_code() == ExitCode::conformant,
-              mutant.healthy)
+    EXPECT_EQ(
+        sweep<Op>(cases, *mutant.make(), {}, to_first_failure).exit_code() == ExitCode::conformant,
+        mutant.healthy)
         << mutant.name;
 }
 
@@ -77,7 +81,7 @@ TEST(ToyOperator, EveryReplayLineReadsBack) {
 }
 
 TEST(ToyOperator, AFailingCaseIsShrunk) {
-  const auto kernel = kernel_named("short_window");
+  const auto kernel = kernel_named("last_term_lost");
   const CaseJudge<Op> judge = [&](const Case<Op>& c) { return judge_case(c, *kernel); };
   const auto c = parse_case<Op>({"--seq=40", "--heads=3", "--window=7", "--seed=5"});
   EXPECT_EQ(command_line(shrink(c, judge(c), judge).smallest), "toy_operator");
@@ -89,7 +93,7 @@ TEST(ToyOperator, CaseFileHoldsExpectedValuesAndOutputsAreJudgedFromIt) {
   fixtures::CaseRecord record =
       cli::stored_case(c, spec::Numerics{}, "fp32_staging", cli::Contents::tensors);
   fixtures::Writer writer(folder / "toy.h5");
-  for (const char* name : {"plain", "short_window"}) {
+  for (const char* name : {"plain", "last_term_lost"}) {
     const auto kernel = kernel_named(name);
     cli::add_actual(record, c, *kernel);
   }
@@ -103,7 +107,7 @@ TEST(ToyOperator, CaseFileHoldsExpectedValuesAndOutputsAreJudgedFromIt) {
     return prepared.judge(outputs_from(again, read.actual.at(name).outputs), {}).verdict.value();
   };
   EXPECT_EQ(verdict("plain"), Verdict::conforms);
-  EXPECT_EQ(verdict("short_window"), Verdict::nonconformant_proven);
+  EXPECT_EQ(verdict("last_term_lost"), Verdict::nonconformant_proven);
 }
 
 TEST(ToyOperator, TheGuideStatesItsFilesAndLines) {

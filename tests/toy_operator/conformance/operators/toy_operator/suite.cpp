@@ -43,7 +43,7 @@ const Factors<Op, Chosen>& factors() {
 
 Case<Op> draw_case(const Chosen& k, double, std::uint64_t lot) {
   Draws draws(lot);
-  Case<Op> c{.inputs = k.inputs, .track = k.track, .seed = lot % 1000};
+  Case<Op> c{.inputs = k.inputs, .outputs = k.inputs, .track = k.track, .seed = lot % 1000};
   if (k.track == Track::bound) c.profile = k.profile;
   c.problem = {.dtype = k.dtype,
                .heads = k.several_heads ? draws.integer(2, 4) : 1,

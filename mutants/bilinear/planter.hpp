@@ -1,0 +1,101 @@
+#pragma once
+
+#include <initializer_list>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "assay/spec/table.hpp"
+#include "bilinear/sums.hpp"
+#include "bilinear/tensors.hpp"
+#include "planting.hpp"
+
+namespace assay::mutants::bilinear {
+
+/// Makes the mutants of one operator, whose names begin with `prefix`. They follow `plan`.
+template <class Op, class Kernel>
+struct Planter {
+  using Mutant = MutantOf<Op>;
+  using Mutants = std::vector<Mutant>;
+
+  const char* prefix;
+  Plan plan;
+  Subject subject = Subject::numbers;
+
+  template <class Variant = Kernel>
+  Mutant healthy(const std::string& name, std::string choice, const Plan& own) const {
+    return healthy_in<Op, Variant>(prefix + name, std::move(choice), own);
+  }
+  template <class Bug>
+  Mutant planted(const std::string& name, std::string bug) const {
+    Mutant mutant = planted_in<Op, Bug>(prefix + name, std::move(bug), plan);
+    mutant.subject = subject;
+    return mutant;
+  }
+  /// Returns a mutant of class Bug, whose constructor has a third argument.
+  template <class Bug, class Fault>
+  Mutant planted_with(const std::string& name, std::string bug, const Fault& fault) const {
+    Mutant mutant = planted<Kernel>(name, std::move(bug));
+    mutant.make = [name = prefix + name, plan = plan, fault] {
+      return std::make_unique<Bug>(name, plan, fault);
+    };
+    return mutant;
+  }
+  /// Returns mutants with these shared faults in one input or output. The name of an input's fault
+  /// begins with the name of the input, that of an output's fault only if it `has_tensor`.
+  template <auto member>
+  Mutants tampered(std::initializer_list<std::string_view> faults, bool has_tensor = false) const {
+    constexpr bool is_input = requires(typename Op::Inputs & inputs) { inputs.*member; };
+    std::string tensor;
+    spec::visit_table<Op>([&](const auto& row) {
+      if constexpr (requires { row.member == member; })
+        if (row.member == member) tensor = row.name;
+    });
+    Mutants all;
+    for (const std::string_view fault : faults) {
+      const TensorFault& found = is_input ? input_fault(fault) : output_fault(fault);
+      all.push_back(planted_with<Tampered<Op, Kernel, member>>(
+          (is_input || has_tensor ? tensor + "_" : "") + std::string(fault),
+          tensor + " " + std::string(found.bug), found));
+    }
+    return all;
+  }
+  Mutants strides_ignored() const {
+    return {planted<StridesIgnored<Op, Kernel, true>>("inputs_as_contiguous",
+                                                      "strides of the inputs are ignored"),
+            planted<StridesIgnored<Op, Kernel, false>>("outputs_as_contiguous",
+                                                       "strides of the outputs are ignored")};
+  }
+  /// Returns mutants that deviate from the numerics that they declare.
+  Mutants undeclared() const {
+    Plan shuffled = plan, fixed = plan, even = plan, away = plan, truncating = plan;
+    shuffled.cores = 1, shuffled.term_order = TermOrder::shuffled;
+    fixed.order = spec::Order::fixed;
+    even.round_out = spec::Rounding::rne;
+    away.round_out = spec::Rounding::rna;
+    truncating.round_out = spec::Rounding::rtz;
+    const auto misdeclared = [&](const std::string& name, const char* bug, const Plan& own,
+                                 const Plan& declared) {
+      return misdeclared_in<Op, Kernel>(prefix + name, bug, own, declared);
+    };
+    return {misdeclared("undeclared_order",
+                        "the order changes from run to run, but a fixed order is declared",
+                        shuffled, fixed),
+            misdeclared("undeclared_half_away",
+                        "rounds casts half away from zero, but declares ties to even", away, even),
+            misdeclared("undeclared_truncation", "the cast truncates, but ties to even is declared",
+                        truncating, even)};
+  }
+};
+
+template <class Mutant>
+std::vector<Mutant> concatenated(std::initializer_list<std::vector<Mutant>> families) {
+  std::vector<Mutant> all;
+  for (const std::vector<Mutant>& family : families)
+    all.insert(all.end(), family.begin(), family.end());
+  return all;
+}
+
+}  // namespace assay::mutants::bilinear
