@@ -42,6 +42,25 @@ std::string full_name(const CLI::App& app) {
 
 constexpr std::ptrdiff_t most_listed = 10;  // flags in an error message
 
+/// Returns "; 'assay sweep' accepts it" for a flag of another command; empty if no command has it.
+std::string other_command(const std::string& word, const CLI::App& app) {
+  const CLI::App* root = &app;
+  while (root->get_parent() != nullptr) root = root->get_parent();
+  for (const CLI::App* command : root->get_subcommands(nullptr))
+    if (!command->get_group().empty() &&
+        command->get_option_no_throw(word.substr(0, word.find('='))) != nullptr)
+      return "; '" + full_name(*command) + "' accepts it";
+  return {};
+}
+
+/// Returns the command that prints the flags of a command: "assay help run nsa_compress".
+std::string help_command(const CLI::App& app) {
+  const std::string name = full_name(app);
+  const std::size_t blank = name.find(' ');
+  return blank == std::string::npos ? name + " help"
+                                    : name.substr(0, blank) + " help" + name.substr(blank);
+}
+
 /// Returns the words to use instead of a word that the command does not accept: first a similar
 /// word, then all words that it accepts. If there are many flags, it refers to the help, which
 /// lists them.
@@ -56,8 +75,9 @@ std::string instead_of(const std::string& word, const CLI::App& app) {
     hint = "; did you mean '" + flag + "'?";
   if (hint.empty()) hint = meant(word, all);
   const auto is_flag = [](const std::string& name) { return name.starts_with("-"); };
+  if (is_flag(word) && hint.empty()) hint = other_command(word, app);
   if (is_flag(word) && std::ranges::count_if(all, is_flag) > most_listed)
-    return hint + (hint.empty() ? "; '" : " '") + full_name(app) + " --help' lists the flags";
+    return hint + (hint.ends_with('?') ? " '" : "; '") + help_command(app) + "' lists the flags";
   return guessed(hint, all, "'" + full_name(app) + "' takes");
 }
 

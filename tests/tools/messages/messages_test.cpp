@@ -95,6 +95,10 @@ TEST(Messages, AWordOfOtherLibrariesIsGuessed) {
   expect(attention + " --layout=tnd", "did you mean 'TND'?");
   expect(attention + " --atten_mask=compresed", "did you mean 'compressed'?");
   expect("sweep --product=a1", "(Atlas A2 and A3 training products), or no --product for both");
+  expect(attention + " --seq_q=abc", "--seq_q=abc is not a number: accepted: 0 to 1048576");
+  expect("list --budget=3", "; 'assay sweep' accepts it");
+  expect("check none.h5", "accepted: a file that 'assay export' or --store wrote");
+  expect("report none.json", "'assay sweep --report=report.json' writes one");
   expect("explain FAG-C020", "did you mean 'FAG-C");
   expect("explain c20", "did you mean 'FAG-C20' or 'NSAS-C20'");
   expect("explain aclnnFlashAttentionScoreGrad", "is entry point g1");
@@ -111,7 +115,7 @@ TEST(Messages, TheGuessComesFirst) {
   const Answer result = answer(registry_of({"flash_like"}), words(attention + " --hed_dim=3"));
   EXPECT_PRED2(has, result.err,
                std::string("unknown flag '--hed_dim=3'; did you mean '--head_dim'? "
-                           "'assay run flash_attention_score_grad --help' lists the flags\n"));
+                           "'assay help run flash_attention_score_grad' lists the flags\n"));
 }
 
 TEST(Messages, IdsAreTakenInSmallLetters) {

@@ -8,6 +8,7 @@
 
 #include <cerrno>
 #include <new>
+#include <system_error>
 #include <thread>
 
 #include "assay/fixtures/descriptor.hpp"
@@ -95,7 +96,10 @@ InputFile read_input(const std::string& path, std::size_t most, const Patience& 
       ::open(path.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC | O_NOCTTY));
   if (!file && errno == ENOMEM) throw std::bad_alloc();
   if (!file)
-    return {.text = {}, .fault = errno == ENOENT ? "is not there" : "cannot be opened for reading"};
+    return {.text = {},
+            .fault = errno == ENOENT ? "is not there"
+                                     : "cannot be opened for reading: " +
+                                           std::generic_category().message(errno)};
   struct stat status = {};
   if (fstat(file.number(), &status) == 0 && S_ISDIR(status.st_mode))
     return {.text = {}, .fault = "is a folder"};

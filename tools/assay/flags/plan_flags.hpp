@@ -150,7 +150,10 @@ inline void require_cases(std::int64_t cases, std::int64_t left_out, const PlanF
         "no case is planned");
   if (cases == 0)
     throw UsageError("--only is '" + conformance::excerpt(flags.only, 200) +
-                     "', which matches none of " + std::to_string(left_out) + " cases");
+                     "', which matches none of " + std::to_string(left_out) +
+                     " planned cases; accepted: a condition that some case satisfies. Check its "
+                     "values with 'assay run OPERATOR --help', or judge a case of your own with "
+                     "--lines FILE");
 }
 
 /// Errors: UsageError naming the file and the invalid line.

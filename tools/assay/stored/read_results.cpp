@@ -21,7 +21,9 @@ std::string read_file(const std::string& path) {
   constexpr std::size_t most = std::size_t{1} << 30;  // bytes: a device may never end
   InputFile input = read_input(path, most);
   if (!input.fault.empty())
-    throw UsageError(fmt::format("{} {}; expected report.json of a sweep", path, input.fault));
+    throw UsageError(fmt::format(
+        "{} {}; expected report.json of a sweep: 'assay sweep --report=report.json' writes one",
+        path, input.fault));
   if (is_hdf5(path))
     throw UsageError(path +
                      " is an HDF5 file of cases, not a report; expected the report.json that "

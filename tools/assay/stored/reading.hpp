@@ -1,5 +1,7 @@
 #pragma once
 
+#include <string>
+
 #include "assay/cli/command.hpp"
 #include "assay/fixtures/record.hpp"
 
@@ -15,7 +17,10 @@ auto reading(Read&& read) {
   } catch (const fixtures::OutOfResources&) {
     throw;
   } catch (const fixtures::StoreError& error) {
-    throw UsageError(error.what());
+    const std::string text = error.what();
+    throw UsageError(text.ends_with("No such file or directory")
+                         ? text + "; accepted: a file that 'assay export' or --store wrote"
+                         : text);
   }
 }
 
