@@ -41,6 +41,9 @@ test("both causes are found, one is opened, its line is copied, and gives the sa
   assert.match(found[dv] ?? "", /head_dim_v>=/);
   const stages = await page.$$eval(".cause .stage", (lines) => lines.map((line) => line.textContent));
   assert.match(stages[dq] ?? "", /^Stage: the sum over keys that gives dq\. Error \S+ to \S+ times the bound\. Verdict nonconformant_/);
+  const seen = await page.$$eval(".cause .seen", (lines) => lines.map((line) => line.textContent));
+  assert.match(seen[dq] ?? "", /^Seen in [0-9a-f]{12}: \d+ of \d+ judged elements of dq fail/);
+  assert.match(seen[dv] ?? "", /^Seen in [0-9a-f]{12}: .*dv/);
   assert.doesNotMatch(found.join(" "), /nonconformant/);  // the judge's own words may stand only in small print
 
   await page.locator(".cause").nth(dq).locator(".only").click();
@@ -57,6 +60,8 @@ test("both causes are found, one is opened, its line is copied, and gives the sa
   const id = await page.evaluate(() => new URLSearchParams(location.hash.slice(1)).get("case"));
   const shown = failing.find((c) => c.id === id);
   assert.ok(shown, `case ${id}`);
+  const titles = await page.$$eval("#case-page h2", (all) => all.map((title) => title.textContent));
+  assert.deepEqual(titles.slice(1, 3), ["Where the errors are", "Why it fails"]);
   const printed = await page.$$eval("#case-page .stage", (lines) => lines.map((line) => line.textContent));
   assert.ok(printed.includes(stages[dq]!), printed.join("\n"));
   const lines = await page.$$eval("#case-page .replay code", (all) => all.map((line) => line.textContent ?? ""));

@@ -2,7 +2,7 @@
 
 import type { Cause } from "../causes";
 import { has, words } from "../query";
-import { figure, type StoredCause } from "../report";
+import { figure, type Case, type StoredCause } from "../report";
 import { address, read, toggleTerms } from "../state";
 import { byId, copyLine, element, plural, put, runLine, short } from "../text";
 
@@ -24,6 +24,12 @@ export function judgedText(cause: Omit<StoredCause, "cases" | "example"> & { cas
   return `${error}Verdict ${cause.verdict}, by the rule "${cause.decided_by}"${share}.`;
 }
 
+/** The fact that the console prints for a cause: "Seen in 1f3b: 640 of 640 judged elements of dk fail". */
+export function seenText(example: Case): string {
+  const text = example.findings[0]?.text || example.evidence;
+  return text ? `Seen in ${example.id}: ${text}` : "";
+}
+
 /** Filters the list by the cause and leads the reader there. */
 function showCasesOf(cause: Cause): void {
   toggleTerms(["cause=" + cause.number]);
@@ -36,6 +42,7 @@ function causeLine(cause: Cause): HTMLElement {
     click: () => showCasesOf(cause) }, pressed ? "Show all cases again" : `Show its ${plural(cause.cases.length, "case")}`);
   return element("li", { class: "cause" },
     element("p", {}, element("strong", {}, cause.pattern)), whereLine(cause),
+    element("p", { class: "seen" }, seenText(cause.example)),
     element("p", { class: "quiet stage" }, ...(cause.stage === "" ? [] : [`Stage: ${cause.stage}. `]), judgedText(cause)),
     copyLine(runLine(cause.example, cause.line)),
     element("p", { class: "actions" }, only,
