@@ -45,7 +45,8 @@ def stages(line: str, program: Program | None = None) -> dict[str, NDArray[np.fl
         files = [Path(folder, "stages", f"{name}.npy") for name in ORDER]
         found = {file.stem: np.load(file) for file in files if file.exists()}
     if not found:
-        raise AssayError(f"{line}: {output.strip().splitlines()[-1]}")
+        reasons = [text for text in output.splitlines() if text.startswith("no stages: ")]
+        raise AssayError(f"{line}: {reasons[0] if reasons else 'no stages'}")
     return found
 
 
