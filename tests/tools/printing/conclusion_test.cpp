@@ -3,6 +3,8 @@
 #include <gtest/gtest.h>
 
 #include <regex>
+#include <string>
+#include <utility>
 
 #include "../session.hpp"
 
@@ -78,6 +80,34 @@ TEST(Conclusion, IsTheLastLineOfASweepAReportAndACheck) {
       compared.out, std::regex("\nnow: [0-9]+ of [0-9]+ judged cases conform; 0 not applicable"
                                "\nbefore: [0-9]+ of [0-9]+ judged cases conform; 0 not app")))
       << compared.out;
+}
+
+TEST(Conclusion, IsTheLastLineOfCommandsWithoutAVerdict) {
+  const Folder folder;
+  const cli::Registry registry = registry_of({"flash_like"});
+  const std::string one = " flash_attention_score_grad --seq_q=2 --seq_kv=3";
+  const std::pair<std::string, std::string> expected[] = {
+      {"explain FAG-C20", "FAG-C20 is a requirement of flash_attention_score_grad: .*\\."},
+      {"explain fag-q4", "FAG-Q4 is a contradiction of the documents; .* cite it is 3\\."},
+      {"explain bound", "bound can give 3 verdicts: nonconformant_proven, .*\\."},
+      {"explain crash", "[1-9][0-9]* rules? can give the verdict crash, .* exit code 1\\."},
+      {"explain concatenate_rope", "concatenate_rope is a relation .* 2 operators; .*\\."},
+      {"explain documents", "Every requirement has one of [0-9] standings\\."},
+      {"list operators", "[0-9]+ operators\\."},
+      {"list", "8 lists: [0-9]+ operators, [0-9]+ entry points, .* presets\\."},
+      {"list --coverage nsa_compress", "The planned cases leave out 0 requirements and 0 pairs .*"},
+      {"dump" + one + " --npy=" + (folder / "arrays"), "Case .* wrote [0-9]+ arrays to .*\\."},
+      {"export " + (folder / "one.h5") + one, ".*one.h5 contains 1 case, with inputs and .*\\."},
+      {"golden " + (folder / "sure.h5") + one, ".*sure.h5 contains 1 case, .* are certified\\."},
+      {"pack --list", "[0-9]+ sets; 'pack SET --to FOLDER' writes one\\."},
+      {"shrink" + one, "flash_like conforms on this case\\. Nothing to shrink: .*\\."}};
+  for (const auto& [line, sentence] : expected) {
+    const Answer result = answer(registry, words(line));
+    EXPECT_EQ(result.code, 0) << line << '\n' << result.err;
+    EXPECT_TRUE(std::regex_match(last_line(result.out), std::regex(sentence)))
+        << line << '\n'
+        << last_line(result.out);
+  }
 }
 
 }  // namespace
