@@ -62,7 +62,7 @@ inline constexpr auto spellings_of<mutants::Where> = Spellings<mutants::Where, 7
     {mutants::Where::tile_edge, "at_edges_of_tiles"},
     {mutants::Where::last_row, "in_last_row"},
     {mutants::Where::last_head, "in_last_head"},
-    {mutants::Where::later_sequences, "behind_first_sequence"},
+    {mutants::Where::later_sequences, "after_first_sequence"},
     {mutants::Where::seldom, "seldom"},
     {mutants::Where::rarely, "rarely"},
 }}};

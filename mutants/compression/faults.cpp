@@ -54,7 +54,7 @@ std::vector<Fault> window_faults() {
             [](const Work& w, const TokenWindow& window, std::int64_t) {
               return window.index + 1 < window_count_of(w, w.problem.length(window.b));
             }}},
-      {"misplaced_behind_short",
+      {"misplaced_after_short",
        "in one core, the window after a sequence without windows is read at the start of that "
        "sequence",
        {.windows_of_core = misplace_after_short}},

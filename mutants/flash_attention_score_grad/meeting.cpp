@@ -44,10 +44,10 @@ struct QueryOfSequence : Kernel {
   using Kernel::Kernel;
   static bool concerns(const Op::Problem& p) {
     if (!is_packed(p.input_layout) || p.seq_q != 1) return false;
-    bool behind_empty = false, found = false;
+    bool after_empty = false, found = false;
     for (std::int64_t b = 0; b < p.batch; ++b) {
-      found = found || (behind_empty && p.length_q(b) * p.length_kv(b) > 0);
-      behind_empty = behind_empty || p.length_q(b) == 0;
+      found = found || (after_empty && p.length_q(b) * p.length_kv(b) > 0);
+      after_empty = after_empty || p.length_q(b) == 0;
     }
     return found;
   }

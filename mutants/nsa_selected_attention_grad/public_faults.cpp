@@ -25,13 +25,13 @@ struct PartialsByPaddedTokens : Kernel {
     const std::int64_t tokens = w.dv.extents.tokens();
     const std::int64_t beyond = (tokens + padded_to - 1) / padded_to * padded_to - tokens;
     if (w.problem.head_dim_v <= channels || beyond == 0) return;
-    take_from_behind(w.dv, channels, beyond);
-    take_from_behind(w.dk, 0, beyond);
+    take_from_after(w.dv, channels, beyond);
+    take_from_after(w.dk, 0, beyond);
   }
 
  private:
   /// From `channel` on, replaces each row by the row that is `tokens` later, or by zeros.
-  static void take_from_behind(DenseRows& dense, std::int64_t channel, std::int64_t tokens) {
+  static void take_from_after(DenseRows& dense, std::int64_t channel, std::int64_t tokens) {
     const DenseRows right = dense;
     const spec::Extents& e = right.extents;
     visit_rows(e, [&](std::int64_t b, std::int64_t n, std::int64_t s) {

@@ -66,8 +66,8 @@ void Exclusion::read(const Block& block, std::int64_t stride, std::uint8_t* excl
   const std::int64_t column =
       std::clamp<std::int64_t>(ones - (reach.prefix - block.first_column), 0, ones);
   for_each(at(block, spec::compressed_mask_edge, column),
-           [](std::uint8_t& out, std::uint8_t behind_prefix) {
-             if (behind_prefix == 0) out = 0;
+           [](std::uint8_t& out, std::uint8_t after_prefix) {
+             if (after_prefix == 0) out = 0;
            });
 }
 

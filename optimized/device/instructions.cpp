@@ -81,7 +81,7 @@ TaskId Instructions::vector_add(Bytes size, After after, double missing) {
                       after);
 }
 
-TaskId Instructions::hand_over(Pipe pipe, After after) {
+TaskId Instructions::add_handover(Pipe pipe, After after) {
   return program_.add({.pipe = pipe, .latency = {spec_->overheads.handover.value}}, after);
 }
 

@@ -34,7 +34,7 @@ class Writing {
     TaskId summed = device::none;
     for (std::int64_t step = 0; step < tiles + s_.ahead; ++step) {
       TaskId scores = device::none;
-      if (step < tiles) scores = code_.hand_over(Pipe::fixpipe, {score_product()});
+      if (step < tiles) scores = code_.add_handover(Pipe::fixpipe, {score_product()});
       const std::int64_t before = step - s_.ahead;
       if (before >= 0) summed = weighted_sum(probs[static_cast<std::size_t>(before)]);
       if (step < tiles) probs.push_back(softmax(scores));
@@ -47,7 +47,7 @@ class Writing {
   std::int64_t of_vector(std::int64_t columns) const { return s_.rows * columns / 2; }
 
   TaskId softmax(TaskId scores) {
-    return code_.hand_over(Pipe::mte3, {vector_.forward_softmax(of_vector(s_.columns), scores)});
+    return code_.add_handover(Pipe::mte3, {vector_.forward_softmax(of_vector(s_.columns), scores)});
   }
 
   TaskId score_product() {
@@ -74,7 +74,7 @@ class Writing {
       prob_.give(read), value_.give(read);
     }
     const TaskId drained = cube_.drain(sum, {s_.rows * a_.head_dim * fp32_bytes}, Drain::store);
-    return code_.hand_over(Pipe::fixpipe, {drained});
+    return code_.add_handover(Pipe::fixpipe, {drained});
   }
 
   Region rows_of(std::int64_t rows) const {

@@ -37,11 +37,12 @@ class Writing {
   void write(std::int64_t rounds) {
     TaskId staged = device::none;
     for (std::int64_t round = 0; round < rounds; ++round) {
-      const TaskId scores = code_.hand_over(Pipe::fixpipe, {scores_and_dprob()});
+      const TaskId scores = code_.add_handover(Pipe::fixpipe, {scores_and_dprob()});
       if (round > 0) gradients(staged);
       // Each of the two vector cores processes half of the rows of every tile.
       const std::int64_t tiles = r_.rows * r_.columns;
-      staged = code_.hand_over(Pipe::mte3, {vector_.gradient(tiles * edge * edge / 2, scores, {})});
+      staged =
+          code_.add_handover(Pipe::mte3, {vector_.gradient(tiles * edge * edge / 2, scores, {})});
     }
     gradients(staged);
   }

@@ -109,10 +109,10 @@ class TokenWriting {
       values_.give(value.read);
     }
     const TaskId scores =
-        code_.hand_over(Pipe::fixpipe, {cube_.drain(dprob, stored, Drain::store)});
+        code_.add_handover(Pipe::fixpipe, {cube_.drain(dprob, stored, Drain::store)});
     const TaskId made =
         vector_.gradient(exchanged(of.blocks) / by_.vector_cores, scores, VectorUnit::Places{});
-    chunk.staged = code_.hand_over(Pipe::mte3, {made});
+    chunk.staged = code_.add_handover(Pipe::mte3, {made});
     return chunk;
   }
 
@@ -218,10 +218,10 @@ class BlockWriting {
     product({rows_, s_.block, s_.head_dim}, query, block.key);
     const TaskId drained = product({rows_, s_.block, s_.head_dim_v}, dy, block.value);
     if (last) value_.give(block.value.read);
-    const TaskId scores = code_.hand_over(Pipe::fixpipe, {drained});
+    const TaskId scores = code_.add_handover(Pipe::fixpipe, {drained});
     const TaskId made =
         vector_.gradient(ceil_divide(rows_ * s_.block, 2), scores, VectorUnit::Places{});
-    waiting_.push_back({query, dy, code_.hand_over(Pipe::mte3, {made}), first, last});
+    waiting_.push_back({query, dy, code_.add_handover(Pipe::mte3, {made}), first, last});
   }
 
   TaskId product(const Extents& of, const Held& rows, Held& column) {

@@ -115,7 +115,7 @@ class Weaving {
     for (std::int64_t first = 0; first < w_.rows; first += w_.group) {
       const std::int64_t rows = std::min(w_.group, w_.rows - first);
       const TaskId stored = group_of(rows);
-      const TaskId seen = code_.hand_over(Pipe::mte3, {stored});
+      const TaskId seen = code_.add_handover(Pipe::mte3, {stored});
       staged.insert(staged.end(), index(rows), seen);
     }
   }
@@ -167,7 +167,7 @@ class Weaving {
 
   /// Computes P and dS of one tile in each row.
   TaskId stage(std::int64_t rows, TaskId drained) {
-    const TaskId scores = code_.hand_over(Pipe::fixpipe, {drained});
+    const TaskId scores = code_.add_handover(Pipe::fixpipe, {drained});
     TaskId stored = device::none;
     for (std::int64_t row = 0; row < rows; ++row)
       stored = vector_.gradient(edge * edge / 2, scores, {probs_.take(), dscores_.take()});

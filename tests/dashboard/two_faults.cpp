@@ -9,7 +9,7 @@ namespace {
 
 /// Multiplies the elements of the view by `factor`. `from`: the fraction of the view at which it
 /// begins.
-void change_behind(spec::Tensor& tensor, double from, double factor) {
+void change_after(spec::Tensor& tensor, double from, double factor) {
   const std::vector<std::int64_t> elements = spec::viewed_elements(tensor);
   const auto first = static_cast<std::size_t>(from * static_cast<double>(elements.size()));
   for (std::size_t k = first; k < elements.size(); ++k)
@@ -28,7 +28,7 @@ class TwoFaults : public Wrapped {
  public:
   void run(const Op::Problem& problem, const Op::Inputs& inputs, Op::Outputs& outputs) override {
     Wrapped::run(problem, inputs, outputs);
-    if (problem.sparse_mode == 3) change_behind(outputs.dq, 0.5, 1.125);
+    if (problem.sparse_mode == 3) change_after(outputs.dq, 0.5, 1.125);
     if (problem.dtype == spec::DType::fp16 && problem.head_dim_v >= 32) forget_channels(outputs.dv);
   }
 };

@@ -116,7 +116,7 @@ void crash_in(std::chrono::microseconds time) {
 
 /// Runs `work` 5 ms later in a thread, after the call has returned to the judge.
 template <class Work>
-void behind_the_call(Work work) {
+void after_the_call(Work work) {
   std::thread([work] {
     std::this_thread::sleep_for(std::chrono::milliseconds(5));
     work();
@@ -314,14 +314,14 @@ Acts connections() {
 
 Acts afterthoughts() {
   return {
-      {"crashes in a while", [] { behind_the_call([] { raise(SIGSEGV); }); }},
-      {"exits in a while", [] { behind_the_call([] { _exit(3); }); }},
-      {"writes in a while", [] { behind_the_call([] { tell("unasked"); }); }},
+      {"crashes in a while", [] { after_the_call([] { raise(SIGSEGV); }); }},
+      {"exits in a while", [] { after_the_call([] { _exit(3); }); }},
+      {"writes in a while", [] { after_the_call([] { tell("unasked"); }); }},
       {"closes every descriptor in a while",
-       [] { behind_the_call([] { close_range(3, ~0u, 0); }); }},
+       [] { after_the_call([] { close_range(3, ~0u, 0); }); }},
       {"shuts its connection down in a while",
        [] {
-         behind_the_call([] { for_each_socket([](int socket) { shutdown(socket, SHUT_RDWR); }); });
+         after_the_call([] { for_each_socket([](int socket) { shutdown(socket, SHUT_RDWR); }); });
        }},
       {"has a child write in a while",
        [] {

@@ -103,7 +103,7 @@ struct WindowedRows {
   /// The index of the first row of the last window.
   std::int64_t first() const { return step * std::max<std::int64_t>(windows - 1, 0); }
 
-  void clear_behind_channels() {
+  void clear_after_channels() {
     for (std::int64_t w = 0; w < windows; ++w)
       std::fill_n(output_grad.begin() + w * stride + channels, stride - channels, 0.0F);
   }
@@ -156,7 +156,7 @@ TEST(LaneKernels, WindowsGiveBothGradientsByOneFusedChainEach) {
                 .windows = windows,
                 .channels = channels,
                 .input = stored(storage, WindowedRows::most_rows * WindowedRows::stride, 5)};
-            before.clear_behind_channels();
+            before.clear_after_channels();
             for (const auto& [streamed, shift] : {std::pair{false, 0}, {true, 0}, {true, 4}}) {
               WindowedRows found = before, expected = before;
               found.run(*set, streamed, shift);

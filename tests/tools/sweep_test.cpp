@@ -53,11 +53,10 @@ std::int64_t number_after(const std::string& output, const std::string& text) {
   return at == std::string::npos ? -1 : std::stoll(output.substr(at + text.size()));
 }
 
-std::int64_t number_before(const std::string& text, const std::string& words_behind) {
+std::int64_t number_before(const std::string& text, const std::string& words_after) {
   std::smatch match;
-  return std::regex_search(text, match, std::regex("([0-9]+)" + words_behind))
-             ? std::stoll(match[1])
-             : -1;
+  return std::regex_search(text, match, std::regex("([0-9]+)" + words_after)) ? std::stoll(match[1])
+                                                                              : -1;
 }
 
 TEST(Sweep, WritesReportsThatAgree) {

@@ -89,8 +89,8 @@ void Chooser::halve(Row& row, Draws& draws) const {
   std::int64_t last = std::min(row.last, centre), first = std::max(row.first, centre);
   while (last >= row.first && !keeps(row, last)) --last;
   while (first <= row.last && !keeps(row, first)) ++first;
-  const bool some_before = last >= row.first, some_behind = first <= row.last;
-  row.side = some_before && (!some_behind || draws.one_in(2)) ? 1 : -1;
+  const bool some_before = last >= row.first, some_after = first <= row.last;
+  row.side = some_before && (!some_after || draws.one_in(2)) ? 1 : -1;
   if (row.side > 0)
     row.last = last;
   else

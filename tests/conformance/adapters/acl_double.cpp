@@ -174,7 +174,7 @@ int aclnnNsaCompressGrad(void* workspace, std::uint64_t size, aclOpExecutor* exe
     return 361001;
   for (const aclTensor* gradient : {taken.input_grad, taken.weight_grad})
     fill(*gradient, 0, gradient->elements + gradient->offset * element_bytes);
-  if (conduct == Conduct::writes_behind) *end_of(*taken.weight_grad) ^= 1;
+  if (conduct == Conduct::writes_after) *end_of(*taken.weight_grad) ^= 1;
   if (conduct == Conduct::writes_before) taken.input_grad->elements[-1] ^= 1;
   if (conduct == Conduct::writes_inputs) end_of(*taken.input)[-1] ^= 1;
   if (conduct == Conduct::writes_workspace) static_cast<char*>(workspace)[size] ^= 1;

@@ -9,7 +9,7 @@ enum class Conduct : std::int32_t {
   fills_outputs,     ///< every viewed element of both gradients becomes the bytes 0x3c
   refuses,           ///< phase 1 answers 161002
   refuses_phase2,    ///< phase 2 answers 361001
-  writes_behind,     ///< also writes one byte after the storage of weightGradOut
+  writes_after,      ///< also writes one byte after the storage of weightGradOut
   writes_before,     ///< also writes one byte before the storage of inputGradOut
   writes_inputs,     ///< also writes the last byte of input
   writes_workspace,  ///< also writes one byte after the workspace

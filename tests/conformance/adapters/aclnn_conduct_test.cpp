@@ -114,7 +114,7 @@ TEST_F(AclnnConduct, AByteAfterTheDescribedStorageIsCopiedBack) {
   // The tensor of this test has one spare element after the view. The byte that the library writes
   // is in it, so it is copied back.
   const auto library = open_aclnn<Op>(ACL_DOUBLE);
-  tell(Conduct::writes_behind);
+  tell(Conduct::writes_after);
   const Op::Outputs outputs = run(*library, call());
   EXPECT_EQ(outputs.weight_grad.bytes[outputs.weight_grad.bytes.size() - 2], poison ^ std::byte{1});
 }

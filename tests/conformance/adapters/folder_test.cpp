@@ -23,8 +23,8 @@ namespace fs = std::filesystem;
 
 /// Lets an unprivileged child create a temporary folder and run `act` in it. Returns the paths that
 /// then remain in the parent folder.
-std::vector<fs::path> left_behind(const std::function<void(const Folder&)>& act,
-                                  bool may_do_everything = false) {
+std::vector<fs::path> left_over(const std::function<void(const Folder&)>& act,
+                                bool may_do_everything = false) {
   std::string below = (fs::temp_directory_path() / "assay-XXXXXX").string();
   EXPECT_NE(mkdtemp(below.data()), nullptr);
   fs::permissions(below, fs::perms(0777));
@@ -47,7 +47,7 @@ std::vector<fs::path> left_behind(const std::function<void(const Folder&)>& act,
 }
 
 TEST(Folder, IsRemovedWithFoldersWithoutPermissions) {
-  const auto left = left_behind([](const Folder& folder) {
+  const auto left = left_over([](const Folder& folder) {
     fs::create_directories(folder / "outer/inner");
     std::ofstream(folder / "outer/inner/file") << "text";
     for (const char* name : {"outer/inner", "outer", ""}) chmod((folder / name).c_str(), 0);
@@ -57,7 +57,7 @@ TEST(Folder, IsRemovedWithFoldersWithoutPermissions) {
 
 /// The folders are nested deeper than the limit of open file descriptors.
 TEST(Folder, IsRemovedAtAnyDepth) {
-  const auto left = left_behind([](const Folder& folder) {
+  const auto left = left_over([](const Folder& folder) {
     const rlimit few{40, 40};
     setrlimit(RLIMIT_NOFILE, &few);
     if (chdir((folder / "").c_str()) != 0) _exit(1);
@@ -70,7 +70,7 @@ TEST(Folder, IsRemovedAtAnyDepth) {
 }
 
 TEST(Folder, IsRemovedWithManyFilesAndEqualFolderNames) {
-  const auto left = left_behind([](const Folder& folder) {
+  const auto left = left_over([](const Folder& folder) {
     for (int k = 0; k < 100; ++k) {
       const std::string name = "folder" + std::to_string(k);
       fs::create_directories(folder / name / "same/same");
@@ -81,7 +81,7 @@ TEST(Folder, IsRemovedWithManyFilesAndEqualFolderNames) {
 }
 
 TEST(Folder, FollowsNoLink) {
-  const auto left = left_behind([](const Folder& folder) {
+  const auto left = left_over([](const Folder& folder) {
     const fs::path other = fs::temp_directory_path() / "other";
     fs::create_directory(other);
     std::ofstream(other / "file") << "text";
@@ -110,7 +110,7 @@ TEST(Folder, IsRemovedWithImmutableFiles) {
     if (!is_fixed(folder / "file", FS_APPEND_FL))
       GTEST_SKIP() << "this system does not allow append-only files";
   }
-  const auto left = left_behind(
+  const auto left = left_over(
       [](const Folder& folder) {
         fs::create_directories(folder / "outer/inner");
         for (const char* name : {"file", "outer/file", "outer/inner/file"})

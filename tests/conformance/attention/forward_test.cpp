@@ -45,7 +45,7 @@ std::vector<NamedProblem> problems() {
   std::swap(list.back().problem.seq_q, list.back().problem.seq_kv);
   list.push_back({"ragged_bias", ragged(2, spec::MaskShape::compressed)});
   list.back().problem.pse_shift = spec::PseShape::bnss;
-  list.push_back({"ragged_bias_behind_scale", ragged(0, spec::MaskShape::absent)});
+  list.push_back({"ragged_bias_after_scale", ragged(0, spec::MaskShape::absent)});
   list.back().problem.pse_shift = spec::PseShape::slopes_n;
   list.back().problem.pse_type = 3;
   list.push_back({"ragged_dropout_and_rope", ragged(0, spec::MaskShape::absent)});

@@ -182,14 +182,14 @@ TEST(Certainty, RowsWithWideRadiiGoBeforeThoseOfCasts) {
 /// Near 0, where numbers are densest, the definition needs many digits to decide the cast, and
 /// several numbers may lie within the radius.
 TEST(Certainty, CancelledValueIsCastToZero) {
-  for (const bool is_told : {true, false}) {
+  for (const bool is_decided : {true, false}) {
     Rows rows;
-    rows.e.value[0] = 0, rows.e.radius[0] = is_told ? 0x1p30 : 0x1p70;
+    rows.e.value[0] = 0, rows.e.radius[0] = is_decided ? 0x1p30 : 0x1p70;
     rows.e.tau[0] = 0x1p100;
     Certifier::certify(rows.certifier(0, 1'000'000), rows.arithmetic, rows.e);
     EXPECT_EQ(rows.asked, 1);
-    EXPECT_EQ(rows.e.certainty.by_definition, is_told ? 1 : 0);
-    EXPECT_EQ(rows.e.certainty.enclosed, is_told ? 0 : 1);
+    EXPECT_EQ(rows.e.certainty.by_definition, is_decided ? 1 : 0);
+    EXPECT_EQ(rows.e.certainty.enclosed, is_decided ? 0 : 1);
     EXPECT_EQ(rows.e.value[0], 0);
   }
 }

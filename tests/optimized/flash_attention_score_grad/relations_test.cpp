@@ -241,13 +241,13 @@ TEST(Relations, TypeZeroWithTheScaledBiasIsTypeOne) {
   const Example added_before = {.problem = p};
   const Op::Inputs inputs = test::inputs_of(added_before);
   p.pse_type = 0;
-  const Example added_behind = {.problem = p};
+  const Example added_after = {.problem = p};
   Op::Inputs scaled = inputs;
   for (const std::int64_t element : spec::viewed_elements(*scaled.pse_shift))
     scaled.pse_shift->store(element, 0.25 * scaled.pse_shift->load(element));
   // A multiplication by a power of two can be done before or after any rounding, with the same
   // result.
-  EXPECT_TRUE(same_bits(test::run(added_before, inputs), test::run(added_behind, scaled)));
+  EXPECT_TRUE(same_bits(test::run(added_before, inputs), test::run(added_after, scaled)));
 }
 
 }  // namespace

@@ -83,7 +83,7 @@ TEST(Gradient, FaultsWhereARoundDoesNotFitByOneByte) {
   EXPECT_THROW(model(rounds(1), same_ab(), spec), device::DeviceFault);
 }
 
-TEST(Gradient, IsHeldUpBySharedMemoryAndByItsHandOvers) {
+TEST(Gradient, IsDelayedBySharedMemoryAndHandovers) {
   const device::Spec usual = device::a2();
   device::Spec narrow = usual, far = usual;
   narrow.rates.l2_bandwidth.value /= 2;

@@ -19,7 +19,7 @@
 #include "commands/result_files.hpp"
 #include "dashboard.hpp"
 #include "flags/destinations.hpp"
-#include "printing/case_teller.hpp"
+#include "printing/case_printer.hpp"
 #include "printing/conclusion.hpp"
 #include "printing/print_case.hpp"
 #include "signals.hpp"
@@ -292,10 +292,10 @@ class SweepSteps {
   std::optional<fixtures::Store> store_;
   std::map<std::string, CaseReport> earlier_;  ///< cases that an earlier run finished
   // Listeners:
-  SlowCaseTeller slow_;
+  SlowCasePrinter slow_;
   std::optional<conformance::ConsoleListener> console_;
   std::optional<GuardedStore> storing_;
-  CaseTeller teller_;
+  CasePrinter printer_;
   std::optional<conformance::JsonListener> json_;
   std::optional<conformance::JunitListener> junit_;
 
@@ -308,7 +308,7 @@ SweepSteps::SweepSteps(const SweepOptions& options, const Context& context)
       context_(context),
       baseline_(options.exit.baseline()),
       sinks_(opened_sinks()),
-      teller_(context.err) {
+      printer_(context.err) {
   tell_in_process(options.implementation, context.err);
   if (!options.files.store.empty()) store_path_ = std::filesystem::absolute(options.files.store);
   stop_on_signals();  // before worker processes start, which have temporary files
@@ -369,7 +369,7 @@ std::vector<conformance::SweepListener*> SweepSteps::listeners() {
                  [this](const CaseReport& report) { return baseline_.excuse(report); });
   std::vector<conformance::SweepListener*> all = {&slow_, &*console_};
   if (storing_) all.push_back(&*storing_);
-  if (context_.verbose) all.push_back(&teller_);
+  if (context_.verbose) all.push_back(&printer_);
   all.push_back(&*json_);
   if (!options_.files.junit.empty()) all.push_back(&*junit_);
   return all;

@@ -29,7 +29,7 @@ int weight(Verdict verdict) {
 }
 
 /// Returns whether the verdict says something about the implementation (it conforms, or it fails).
-bool is_told(Verdict verdict) {
+bool is_decided(Verdict verdict) {
   return verdict != Verdict::not_applicable &&
          conformance::contribution(verdict) != ExitCode::not_conclusive;
 }
@@ -38,7 +38,7 @@ bool is_told(Verdict verdict) {
 /// this is not an improvement.)
 bool is_lost(const CaseReport& before, const CaseReport& now) {
   const bool by_numbers = before.value_case && !now.value_case && weight(now.verdict) == 0;
-  return is_told(before.verdict) && (!is_told(now.verdict) || by_numbers);
+  return is_decided(before.verdict) && (!is_decided(now.verdict) || by_numbers);
 }
 
 ChangedCase changed(const CaseReport& before, const CaseReport& now) {

@@ -19,7 +19,7 @@ class CaseRun {
  public:
   CaseRun(const Parts& parts, const std::vector<Turn>& order, conformance::Sweep& sweep,
           const std::function<bool(const std::string& id)>& is_finished, bool in_process,
-          SlowCaseTeller& slow, const Context& context)
+          SlowCasePrinter& slow, const Context& context)
       : parts_(parts),
         order_(order),
         sweep_(sweep),
@@ -78,7 +78,7 @@ class CaseRun {
   const Parts& parts_;
   const std::vector<Turn>& order_;
   conformance::Sweep& sweep_;
-  SlowCaseTeller& slow_;
+  SlowCasePrinter& slow_;
   const Context& context_;
   const bool in_process_;
   const std::vector<std::int64_t> weights_;
@@ -90,7 +90,7 @@ class CaseRun {
 
 void run_cases(const Parts& parts, const std::vector<Turn>& order, conformance::Sweep& sweep,
                const std::function<bool(const std::string& id)>& is_finished, bool in_process,
-               SlowCaseTeller& slow, const Context& context) {
+               SlowCasePrinter& slow, const Context& context) {
   CaseRun(parts, order, sweep, is_finished, in_process, slow, context).run();
 }
 

@@ -4,7 +4,7 @@
 
 #include "assay/cli/main.hpp"
 #include "assay/conformance/sweep/sweep.hpp"
-#include "printing/case_teller.hpp"
+#include "printing/case_printer.hpp"
 #include "sweeping/sweep_order.hpp"
 
 namespace assay::cli {
@@ -18,6 +18,6 @@ namespace assay::cli {
 /// \param slow reports cases that take long
 void run_cases(const Parts& parts, const std::vector<Turn>& order, conformance::Sweep& sweep,
                const std::function<bool(const std::string& id)>& is_finished, bool in_process,
-               SlowCaseTeller& slow, const Context& context);
+               SlowCasePrinter& slow, const Context& context);
 
 }  // namespace assay::cli

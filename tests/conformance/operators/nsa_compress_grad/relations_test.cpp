@@ -130,18 +130,18 @@ Fault starting_at(Start start) {
   return fault;
 }
 
-Fault late_behind_empty() {
+Fault late_after_empty() {
   return starting_at([](const CompressOp::Problem& p, std::int64_t b, std::int64_t i) {
     return i * p.compress_stride + (b > 0 && p.length(b - 1) == 0 ? 1 : 0);
   });
 }
 
 /// The defect that the kernel in the upstream repository has.
-Fault misplaced_behind_short() {
+Fault misplaced_after_short() {
   return starting_at([](const CompressOp::Problem& p, std::int64_t b, std::int64_t i) {
-    const bool is_behind_short =
+    const bool is_after_short =
         i == 0 && b > 0 && p.length(b - 1) > 0 && p.length(b - 1) < p.compress_block_size;
-    return is_behind_short ? -p.length(b - 1) : i * p.compress_stride;
+    return is_after_short ? -p.length(b - 1) : i * p.compress_stride;
   });
 }
 
@@ -185,11 +185,11 @@ const std::map<std::string_view, Fault (*)()>& caught() {
       {"isolate_window", windows_late},
       {"contraction", channels_missing},
       {"strided_view", strides_ignored},
-      {"sequences_alone", misplaced_behind_short},
-      {"permute_sequences", misplaced_behind_short},
-      {"drop_short", misplaced_behind_short},
-      {"leading_empty", late_behind_empty},
-      {"repeated_sums", late_behind_empty},
+      {"sequences_alone", misplaced_after_short},
+      {"permute_sequences", misplaced_after_short},
+      {"drop_short", misplaced_after_short},
+      {"leading_empty", late_after_empty},
+      {"repeated_sums", late_after_empty},
       {"permute_heads", weights_of_first_head},
       {"heads_alone", weights_of_first_head},
       {"channels_alone", channels_missing},
@@ -227,7 +227,7 @@ std::set<std::string> broken_by(const Fault& fault) {
 TEST(CompressRelations, IgnoreFaultsOutsideTheirScope) {
   EXPECT_EQ(broken_by(overlap_counted_once()),
             (std::set<std::string>{"contraction", "count_windows", "isolate_window"}));
-  EXPECT_FALSE(broken_by(misplaced_behind_short()).contains("heads_alone"));
+  EXPECT_FALSE(broken_by(misplaced_after_short()).contains("heads_alone"));
 }
 
 TEST(CompressRelations, AreListedWithCasesOfTheirDomain) {

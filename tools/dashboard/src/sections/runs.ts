@@ -12,11 +12,11 @@ const WEIGHT: Record<Kind, number> = { conforms: 0, not_applicable: 0, unclear: 
 const ORDER: Change[] = ["regression", "improvement", "other"];
 
 /** Returns whether the verdict describes an answer of the implementation. */
-const isTold = (c: Case): boolean => ["conforms", "fails"].includes(kindOf(c.verdict));
+const isDecided = (c: Case): boolean => ["conforms", "fails"].includes(kindOf(c.verdict));
 
 /** Returns whether a case was judged before but is not judged now. For a failure this is not an improvement. */
 function isLost(now: Case, before: Case): boolean {
-  return isTold(before) && (!isTold(now) || (before.value_case && !now.value_case && kindOf(now.verdict) === "conforms"));
+  return isDecided(before) && (!isDecided(now) || (before.value_case && !now.value_case && kindOf(now.verdict) === "conforms"));
 }
 
 /** The change as `assay report NOW BEFORE` counts it; undefined if nothing changed. */
@@ -70,7 +70,7 @@ function sideBySide(runs: Report[]): HTMLElement {
   const row = (name: string, of: (report: Report, k: number) => string): string[] => [name, ...runs.map(of)];
   return table(["", ...runs.map(nameOf)], [
     row("cases", (r) => String(r.cases.length)),
-    row("conform", (r) => `${count(r, "conforms")} of ${r.cases.filter(isTold).length} judged`),
+    row("conform", (r) => `${count(r, "conforms")} of ${r.cases.filter(isDecided).length} judged`),
     row("fail", (r) => String(count(r, "fails"))),
     row("unclear", (r) => String(count(r, "unclear"))),
     row("not applicable", (r) => String(count(r, "not_applicable"))),

@@ -36,7 +36,7 @@ class Instructions {
   void use_vector_cores(std::int64_t count) { vector_cores_ = count; }
   /// Synchronizes cube and vector cores: waits until the cores of one kind see what the cores of
   /// the other kind wrote.
-  TaskId hand_over(Pipe pipe, After after);
+  TaskId add_handover(Pipe pipe, After after);
 
   const Spec& spec() const { return *spec_; }
   const Program& program() const { return program_; }

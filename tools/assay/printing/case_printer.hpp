@@ -11,9 +11,9 @@
 namespace assay::cli {
 
 /// Prints one line for each case when it is judged. A sweep with `--verbose` uses it.
-class CaseTeller final : public conformance::SweepListener {
+class CasePrinter final : public conformance::SweepListener {
  public:
-  explicit CaseTeller(std::ostream& out) : out_(out) {}
+  explicit CasePrinter(std::ostream& out) : out_(out) {}
   void on_case(const conformance::CaseReport& report, std::int64_t) override {
     out_ << spec::to_string(report.verdict.value()) << "  " << report.command_line << '\n'
          << std::flush;
@@ -24,7 +24,7 @@ class CaseTeller final : public conformance::SweepListener {
 };
 
 /// Prints the name of a case that takes long while it runs; other listeners print afterwards.
-class SlowCaseTeller final : public conformance::SweepListener {
+class SlowCasePrinter final : public conformance::SweepListener {
  public:
   void on_case(const conformance::CaseReport&, std::int64_t) override { waiting_.reset(); }
   void begin(const Context& context, std::string what) {
