@@ -2,15 +2,13 @@
 
 #include <array>
 
-#include "checks/refusals.hpp"
+#include "selection/call_checks.hpp"
 
 namespace assay::optimized::selected_forward {
 namespace {
 
 using Call = Check::Call;
 using spec::DType;
-
-constexpr std::int64_t granule = 16, largest_block = 128, largest_group = 32;
 
 std::array<NamedParameter, 7> tensors(const Call& c) {
   const auto& p = c.parameters;
@@ -36,11 +34,6 @@ Refusal pointers_given(const Call& c) {
   return first_missing(
       {{"workspaceSize", c.parameters.workspace_size}, {"executor", c.parameters.executor}});
 }
-Refusal sums_given(const Call& c) {
-  const auto& p = c.parameters;
-  return first_missing({{"actual_seq_qlen", p.actual_seq_qlen.has_value()},
-                        {"actual_seq_kvlen", p.actual_seq_kvlen.has_value()}});
-}
 Refusal sums_have_entries(const Call& c) {
   const auto& p = c.parameters;
   if (const Refusal refusal =
@@ -62,49 +55,16 @@ Refusal equal_types(const Call& c) {
   return first_unlike_query(
       p.query, {{"key", &p.key}, {"value", &p.value}, {"attention_out", &p.attention_out}});
 }
-Refusal mask_type(const Call& c) {
-  return first_outside({{"atten_mask", &c.parameters.atten_mask}}, {DType::boolean, DType::uint8});
-}
-Refusal statistics_type(const Call& c) {
-  const auto& p = c.parameters;
-  return first_outside({{"softmax_max", &p.softmax_max}, {"softmax_sum", &p.softmax_sum}},
-                       {DType::fp32});
-}
-Refusal index_type(const Call& c) {
-  return first_outside({{"topk_indices", &c.parameters.topk_indices}}, {DType::int32});
-}
 Refusal formats(const Call& c) { return first_private(tensors(c)); }
 Refusal mask_format(const Call& c) {
   const NamedParameter mask[] = {{"atten_mask", &c.parameters.atten_mask}};
   return first_private(mask);
 }
 
-Refusal rank_is(const NamedParameter& tensor, std::size_t rank) {
-  return unless(tensor.parameter->shape.size() == rank,
-                "rank of " + std::string(tensor.name) + " is " +
-                    std::to_string(tensor.parameter->shape.size()) + "; it must be " +
-                    std::to_string(rank));
-}
 Refusal ranks(const Call& c) {
   for (const NamedParameter& tensor : tensors(c))
-    if (const Refusal refusal = rank_is(tensor, 3)) return refusal;
+    if (const Refusal refusal = selected::rank_is(tensor, 3)) return refusal;
   return std::nullopt;
-}
-Refusal mask_axes(const Call& c) {
-  const spec::Parameter& mask = c.parameters.atten_mask;
-  return is_given(mask) ? rank_is({"atten_mask", &mask}, 2) : std::nullopt;
-}
-Refusal layout(const Call& c) {
-  const std::string& given = *c.attributes.input_layout;
-  return unless(given == "TND", "inputLayout is \"" + given + "\"; it must be \"TND\"");
-}
-
-Refusal sums_counted(const Call& c) {
-  const std::size_t q = c.parameters.actual_seq_qlen->size(),
-                    kv = c.parameters.actual_seq_kvlen->size();
-  return unless(q == kv, "actual_seq_kvlen has " + std::to_string(kv) +
-                             " entries, actual_seq_qlen " + std::to_string(q) +
-                             "; the counts must be equal");
 }
 Refusal sums_rise(const std::string& name, const std::vector<std::int64_t>& sums,
                   std::int64_t tokens) {
@@ -126,36 +86,8 @@ Refusal sums_fit(const Call& c) {
   return sums_rise("actual_seq_kvlen", *p.actual_seq_kvlen, p.key.shape[0]);
 }
 
-Refusal mode(const Call& c) {
-  const std::int64_t mode = c.attributes.sparse_mode;
-  return unless(mode == 0 || mode == 2,
-                "sparseMode is " + std::to_string(mode) + "; it must be 0 or 2");
-}
-Refusal block_size(const Call& c) {
-  const std::int64_t size = c.attributes.selected_block_size;
-  return unless(granule <= size && size <= largest_block && size % granule == 0,
-                "selectedBlockSize is " + std::to_string(size) +
-                    "; it must be a multiple of 16 from 16 to 128");
-}
-/// The documents contradict each other about an upper limit, so this check has none.
-Refusal block_count(const Call& c) {
-  return at_least("selectedBlockCount", c.attributes.selected_block_count, 1);
-}
-Refusal head_num(const Call& c) {
-  const std::int64_t heads = c.parameters.query.shape[1], given = c.attributes.head_num;
-  return unless(given == heads, "headNum is " + std::to_string(given) + ", query has " +
-                                    std::to_string(heads) + " heads; they must be equal");
-}
 Refusal heads(const Call& c) {
-  const std::int64_t q = c.parameters.query.shape[1], kv = c.parameters.key.shape[1];
-  return unless(q > 0 && kv > 0 && q % kv == 0,
-                "number of heads of query is " + std::to_string(q) +
-                    "; it must be a multiple of the number of heads of key, which is " +
-                    std::to_string(kv));
-}
-Refusal group(const Call& c) {
-  return within("number of query heads per key head",
-                c.parameters.query.shape[1] / c.parameters.key.shape[1], 1, largest_group);
+  return selected::whole_groups(c.parameters.query.shape[1], c.parameters.key.shape[1]);
 }
 
 Refusal key_head_size(const Call& c) {
@@ -170,23 +102,11 @@ Refusal key_shapes(const Call& c) {
   const spec::Shape &key = c.parameters.key.shape, &value = c.parameters.value.shape;
   return shape_is({"value", &c.parameters.value}, {key[0], key[1], value[2]});
 }
-Refusal statistics(const Call& c) {
-  const auto& p = c.parameters;
-  const spec::Shape expected = {p.query.shape[0], p.query.shape[1], spec::statistics_replicas};
-  if (const Refusal refusal = shape_is({"softmax_max", &p.softmax_max}, expected)) return refusal;
-  return shape_is({"softmax_sum", &p.softmax_sum}, expected);
-}
 Refusal output(const Call& c) {
   const auto& p = c.parameters;
   return shape_is({"attention_out", &p.attention_out},
                   {p.query.shape[0], p.query.shape[1], p.value.shape[2]});
 }
-Refusal indices(const Call& c) {
-  const auto& p = c.parameters;
-  return shape_is({"topk_indices", &p.topk_indices},
-                  {p.query.shape[0], p.key.shape[1], c.attributes.selected_block_count});
-}
-
 /// Returns the first length of key for which `holds` is false.
 template <class Holds>
 Refusal first_length(const Call& c, const Holds& holds, const std::string& limit) {
@@ -217,32 +137,32 @@ constexpr Check checks[] = {
     {"NSSF-C01", null, tensors_given},
     {"NSSF-C01a", null, layout_given},
     {"NSSF-C01b", null, pointers_given},
-    {"NSSF-C05", null, sums_given},
+    {"NSSF-C05", null, selected::sums_given},
     {"NSSF-C05a", invalid, sums_have_entries},
     {"NSSF-C02", invalid, types},
-    {"NSSF-C02a", invalid, mask_type},
-    {"NSSF-C02b", invalid, statistics_type},
+    {"NSSF-C02a", invalid, selected::mask_type},
+    {"NSSF-C02b", invalid, selected::statistics_type},
     {"NSSF-C02c", invalid, formats},
     {"NSSF-C02d", invalid, mask_format},
     {"NSSF-C03", invalid, equal_types},
-    {"NSSF-C03a", invalid, index_type},
+    {"NSSF-C03a", invalid, selected::index_type},
     {"NSSF-C03b", invalid, ranks},
-    {"NSSF-C04", invalid, layout},
-    {"NSSF-C11b", invalid, mask_axes},
-    {"NSSF-C05b", invalid, sums_counted},
+    {"NSSF-C04", invalid, selected::layout},
+    {"NSSF-C11b", invalid, selected::mask_axes},
+    {"NSSF-C05b", invalid, selected::sums_counted},
     {"NSSF-C05c", invalid, sums_fit},
-    {"NSSF-C12", invalid, mode},
-    {"NSSF-C07", invalid, block_size},
-    {"NSSF-C08", invalid, block_count},
-    {"NSSF-C11a", invalid, head_num},
+    {"NSSF-C12", invalid, selected::sparse_mode},
+    {"NSSF-C07", invalid, selected::block_size},
+    {"NSSF-C08", invalid, selected::block_count},
+    {"NSSF-C11a", invalid, selected::head_num},
     {"NSSF-C10", invalid, heads},
-    {"NSSF-C10a", invalid, group},
+    {"NSSF-C10a", invalid, selected::group},
     {"NSSF-C06", invalid, key_head_size},
     {"NSSF-C06a", invalid, value_head_size},
     {"NSSF-C11e", invalid, key_shapes},
-    {"NSSF-C11c", invalid, statistics},
+    {"NSSF-C11c", invalid, selected::statistics_shape},
     {"NSSF-C11d", invalid, output},
-    {"NSSF-C11", invalid, indices},
+    {"NSSF-C11", invalid, selected::indices_shape},
     {"NSSF-C09b", invalid, whole_blocks},
     {"NSSF-C09", invalid, enough_keys},
 };

@@ -2,26 +2,14 @@
 
 #include "checks/refusals.hpp"
 #include "nsa_selected_attention_grad/checks.hpp"
+#include "selection/call_checks.hpp"
 
 namespace assay::optimized::selected {
 namespace {
 
 using Call = Check::Call;
 
-constexpr std::int64_t packed_rank = 3, longest_rank = 4, mask_rank = 2;
-constexpr std::int64_t block_granule = 16, longest_block = 128;
-
-Refusal layout(const Call& call) {
-  const std::string& given = *call.attributes.input_layout;
-  return unless(given == "TND", "inputLayout is \"" + given + "\"; it must be \"TND\"");
-}
-
-Refusal rank_is(const NamedParameter& tensor, std::int64_t expected) {
-  const auto rank = static_cast<std::int64_t>(tensor.parameter->shape.size());
-  return unless(rank == expected, "rank of " + std::string(tensor.name) + " is " +
-                                      std::to_string(rank) + "; it must be " +
-                                      std::to_string(expected));
-}
+constexpr std::int64_t packed_rank = 3, longest_rank = 4;
 
 std::array<NamedParameter, 3> operands(const Call& call) {
   const auto& p = call.parameters;
@@ -52,19 +40,6 @@ Refusal ranks_of_layout(const Call& call) {
   return std::nullopt;
 }
 
-Refusal mask_axes(const Call& call) {
-  const spec::Parameter& mask = call.parameters.atten_mask;
-  return is_given(mask) ? rank_is({"atten_mask", &mask}, mask_rank) : std::nullopt;
-}
-
-Refusal sums_counted(const Call& call) {
-  const std::size_t q = call.parameters.actual_seq_qlen->size(),
-                    kv = call.parameters.actual_seq_kvlen->size();
-  return unless(q == kv, "actual_seq_kvlen has " + std::to_string(kv) +
-                             " entries, actual_seq_qlen " + std::to_string(q) +
-                             "; the counts must be equal");
-}
-
 /// Checks that the cumulative lengths strictly increase. Therefore no sequence is empty, and the
 /// first entry is not 0.
 Refusal sums_rise(std::string_view name, const std::vector<std::int64_t>& sums,
@@ -88,31 +63,6 @@ Refusal sums_fit(const Call& call) {
           sums_rise("actual_seq_qlen", *p.actual_seq_qlen, p.query.shape.front()))
     return refusal;
   return sums_rise("actual_seq_kvlen", *p.actual_seq_kvlen, p.key.shape.front());
-}
-
-Refusal sparse_mode(const Call& call) {
-  const std::int64_t mode = call.attributes.sparse_mode;
-  return unless(mode == 0 || mode == 2,
-                "sparseMode is " + std::to_string(mode) + "; it must be 0 or 2");
-}
-
-Refusal block_size(const Call& call) {
-  const std::int64_t size = call.attributes.selected_block_size;
-  return unless(block_granule <= size && size <= longest_block && size % block_granule == 0,
-                "selectedBlockSize is " + std::to_string(size) +
-                    "; it must be a multiple of 16 from 16 to 128");
-}
-
-/// Checks the number of selected blocks. The documentation contradicts itself about an upper limit,
-/// so this check has none.
-Refusal block_count(const Call& call) {
-  return at_least("selectedBlockCount", call.attributes.selected_block_count, 1);
-}
-
-Refusal head_num(const Call& call) {
-  const std::int64_t heads = call.parameters.query.shape[1], given = call.attributes.head_num;
-  return unless(given == heads, "headNum is " + std::to_string(given) + ", query has " +
-                                    std::to_string(heads) + " heads; they must be equal");
 }
 
 constexpr auto invalid = spec::Status::param_invalid;

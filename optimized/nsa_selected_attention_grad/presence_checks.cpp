@@ -1,7 +1,7 @@
 #include <utility>
 
-#include "checks/refusals.hpp"
 #include "nsa_selected_attention_grad/checks.hpp"
+#include "selection/call_checks.hpp"
 
 namespace assay::optimized::selected {
 namespace {
@@ -31,13 +31,6 @@ Refusal pointers(const Call& call) {
                         {"executor", call.parameters.executor}});
 }
 
-/// Requires the cumulative lengths, because no other argument determines the number of sequences.
-Refusal sums_of_lengths(const Call& call) {
-  const auto& p = call.parameters;
-  return first_missing({{"actual_seq_qlen", p.actual_seq_qlen.has_value()},
-                        {"actual_seq_kvlen", p.actual_seq_kvlen.has_value()}});
-}
-
 Refusal numbers_of_sequences(const Call& call) {
   const auto& p = call.parameters;
   for (const auto& [name, sums] : {std::pair{"actual_seq_qlen", &*p.actual_seq_qlen},
@@ -52,7 +45,8 @@ constexpr auto null = spec::Status::param_nullptr, invalid = spec::Status::param
 constexpr Check checks[] = {
     {"NSAS-C02", null, tensors},
     {"NSAS-C03", null, pointers},
-    {"NSAS-C14", null, sums_of_lengths},
+    // No other argument determines the number of sequences.
+    {"NSAS-C14", null, sums_given},
     {"NSAS-C24", invalid, numbers_of_sequences},
 };
 

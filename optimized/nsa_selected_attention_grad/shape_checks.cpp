@@ -1,5 +1,5 @@
-#include "checks/refusals.hpp"
 #include "nsa_selected_attention_grad/checks.hpp"
+#include "selection/call_checks.hpp"
 
 namespace assay::optimized::selected {
 namespace {
@@ -72,20 +72,6 @@ Refusal head_size_of_key(const Call& call) {
   return first_unequal({dim, "head size"}, {"query", &p.query}, {{"key", &p.key}});
 }
 
-Refusal statistics(const Call& call) {
-  const auto& p = call.parameters;
-  const spec::Shape expected = {p.query.shape[tokens], p.query.shape[heads],
-                                spec::statistics_replicas};
-  if (const Refusal refusal = shape_is({"softmax_max", &p.softmax_max}, expected)) return refusal;
-  return shape_is({"softmax_sum", &p.softmax_sum}, expected);
-}
-
-Refusal indices(const Call& call) {
-  const auto& p = call.parameters;
-  return shape_is({"topk_indices", &p.topk_indices}, {p.query.shape[tokens], p.key.shape[heads],
-                                                      call.attributes.selected_block_count});
-}
-
 Refusal gradients(const Call& call) {
   const auto& p = call.parameters;
   if (const Refusal refusal = shape_is({"dq", &p.dq}, p.query.shape)) return refusal;
@@ -101,8 +87,8 @@ constexpr Check checks[] = {
     {"NSAS-C17", invalid, heads_of_attention},
     {"NSAS-C18", invalid, head_size_of_attention},
     {"NSAS-C19", invalid, head_size_of_key},
-    {"NSAS-C31", invalid, statistics},
-    {"NSAS-C32", invalid, indices},
+    {"NSAS-C31", invalid, statistics_shape},
+    {"NSAS-C32", invalid, indices_shape},
     {"NSAS-C37", invalid, gradients},
 };
 

@@ -1,12 +1,12 @@
-#include "checks/refusals.hpp"
 #include "nsa_selected_attention_grad/checks.hpp"
+#include "selection/call_checks.hpp"
 
 namespace assay::optimized::selected {
 namespace {
 
 using Call = Check::Call;
 
-constexpr std::int64_t most_heads = 128, largest_group = 32;
+constexpr std::int64_t most_heads = 128;
 constexpr std::int64_t longest = 128 * 1024;
 
 std::int64_t heads_q(const Call& call) { return call.parameters.query.shape[1]; }
@@ -19,15 +19,7 @@ Refusal key_heads(const Call& call) {
 Refusal query_heads(const Call& call) {
   const std::int64_t q = heads_q(call), kv = heads_kv(call);
   if (const Refusal refusal = within("number of heads of query", q, 1, most_heads)) return refusal;
-  return unless(q % kv == 0,
-                "number of heads of query is " + std::to_string(q) +
-                    "; it must be a multiple of the number of heads of key, which is " +
-                    std::to_string(kv));
-}
-
-Refusal group(const Call& call) {
-  return within("number of query heads per key head", heads_q(call) / heads_kv(call), 1,
-                largest_group);
+  return whole_groups(q, kv);
 }
 
 Refusal head_size(const std::string& name, std::int64_t dim) {

@@ -1,5 +1,5 @@
-#include "checks/refusals.hpp"
 #include "nsa_selected_attention_grad/checks.hpp"
+#include "selection/call_checks.hpp"
 
 namespace assay::optimized::selected {
 namespace {
@@ -23,21 +23,6 @@ Refusal operands_alike(const Call& call) {
                                       {"value", &p.value},
                                       {"attention_out", &p.attention_out},
                                       {"attention_out_grad", &p.attention_out_grad}});
-}
-
-Refusal statistics(const Call& call) {
-  const auto& p = call.parameters;
-  return first_outside({{"softmax_max", &p.softmax_max}, {"softmax_sum", &p.softmax_sum}},
-                       {DType::fp32});
-}
-
-Refusal indices(const Call& call) {
-  return first_outside({{"topk_indices", &call.parameters.topk_indices}}, {DType::int32});
-}
-
-Refusal mask(const Call& call) {
-  return first_outside({{"atten_mask", &call.parameters.atten_mask}},
-                       {DType::boolean, DType::uint8});
 }
 
 Refusal gradients(const Call& call) {
@@ -73,14 +58,10 @@ Refusal index_format(const Call& call) {
 
 constexpr auto invalid = spec::Status::param_invalid;
 constexpr Check checks[] = {
-    {"NSAS-C04", invalid, operands},
-    {"NSAS-C09", invalid, operands_alike},
-    {"NSAS-C05", invalid, statistics},
-    {"NSAS-C06", invalid, indices},
-    {"NSAS-C07", invalid, mask},
-    {"NSAS-C08", invalid, gradients},
-    {"NSAS-C08a", invalid, gradients_alike},
-    {"NSAS-C10", invalid, formats},
+    {"NSAS-C04", invalid, operands},         {"NSAS-C09", invalid, operands_alike},
+    {"NSAS-C05", invalid, statistics_type},  {"NSAS-C06", invalid, index_type},
+    {"NSAS-C07", invalid, mask_type},        {"NSAS-C08", invalid, gradients},
+    {"NSAS-C08a", invalid, gradients_alike}, {"NSAS-C10", invalid, formats},
     {"NSAS-C10a", invalid, index_format},
 };
 
