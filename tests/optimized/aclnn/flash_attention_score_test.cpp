@@ -34,9 +34,11 @@ std::vector<std::pair<EntryPoint, Op::Problem>> problems() {
                              .seq_kv = 19,
                              .head_dim = 24,
                              .head_dim_v = 16};
-  Op::Problem masked = dense, sloped = dense, packed = dense;
+  Op::Problem masked = dense, banded = dense, sloped = dense, packed = dense;
   masked.sparse_mode = 3, masked.atten_mask = spec::MaskShape::compressed;
   masked.keep_prob = 0.5, masked.drop_mask = spec::DropMask::exact;
+  banded.sparse_mode = 4, banded.atten_mask = spec::MaskShape::compressed;
+  banded.pre_tokens = 9, banded.next_tokens = 2;
   sloped.dtype = spec::DType::fp32;
   sloped.pse_type = 2, sloped.pse_shift = spec::PseShape::slopes_n;
   sloped.q_start_idx = {3}, sloped.kv_start_idx = {5};
@@ -48,11 +50,8 @@ std::vector<std::pair<EntryPoint, Op::Problem>> problems() {
   roped.dtype = spec::DType::bf16;
   roped.head_dim_rope = 8;
   roped.sparse_mode = 2, roped.atten_mask = spec::MaskShape::compressed;
-  return {{EntryPoint::f1, masked},
-          {EntryPoint::f2, sloped},
-          {EntryPoint::l1, packed},
-          {EntryPoint::l2, packed_slopes},
-          {EntryPoint::l3, roped}};
+  return {{EntryPoint::f1, masked}, {EntryPoint::f1, banded},        {EntryPoint::f2, sloped},
+          {EntryPoint::l1, packed}, {EntryPoint::l2, packed_slopes}, {EntryPoint::l3, roped}};
 }
 
 TEST_F(FlashForwardEntries, GiveTheBitsOfTheImplementation) {
