@@ -17,7 +17,7 @@ struct Requirements {
 ///
 ///   static constexpr Requirements requirements;
 ///   static constexpr std::int64_t most_sequences;
-///   /// How often a plan draws random cases: so often that it holds 84 % of all triples.
+///   /// How often a plan draws random cases; with this count it holds 84 % of all triples.
 ///   static constexpr std::int64_t random_rounds;
 ///   /// Multiply-adds per entry of a list: times head_dim, and times head_dim_v.
 ///   static constexpr std::int64_t products_of_head, products_of_value;
