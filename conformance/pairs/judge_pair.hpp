@@ -11,8 +11,8 @@
 #include <vector>
 
 #include "assay/conformance/inputs/inputs.hpp"
-#include "assay/conformance/judge/pair.hpp"
 #include "assay/conformance/judge/prepared_case.hpp"
+#include "assay/conformance/pairs/pair.hpp"
 #include "judge/judge_case.hpp"
 #include "judge/run_kernel.hpp"
 

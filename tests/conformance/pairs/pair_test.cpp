@@ -1,4 +1,4 @@
-#include "assay/conformance/judge/pair.hpp"
+#include "assay/conformance/pairs/pair.hpp"
 
 #include <gtest/gtest.h>
 

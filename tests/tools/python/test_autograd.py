@@ -24,6 +24,7 @@ def test_a_correct_attention_conforms_in_all_parts(dtype: str) -> None:
     assert list(report.reports) == ["forward", "saved", "backward", "end_to_end"]
     assert all(one.verdict == "conforms" for one in report.reports.values()), report.summary()
     assert report.forward.operator == report.saved.operator == "flash_attention_score"
+    assert list(report.forward.worst) == ["attention_out"]
     assert list(report.saved.worst) == ["softmax_max", "softmax_sum", "attention_in"]
     assert list(report.backward.worst) == list(report.end_to_end.worst) == ["dq", "dk", "dv"]
     assert report.sentence() == "attention: forward, saved values and backward conform"

@@ -235,7 +235,8 @@ class _Judge:
         """Judges the output together with exact statistics, so that only the output can fail."""
         output = np.asarray(run.outputs[self.pair.output])
         if self._forward_of(case) is not None:
-            return self._report_of_forward(case, {self.pair.output: output}, "output")
+            judged = self._report_of_forward(case, {self.pair.output: output}, "output")
+            return _renamed(judged, {self.pair.output: self.pair.output})
         saved_as = self.pair.saved_output
         return _renamed(self._report_on_inputs(case, {saved_as: output}, Part.FORWARD), {saved_as: self.pair.output})
 
