@@ -1,10 +1,16 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
+#include <memory>
 #include <nlohmann/json.hpp>
+#include <stdexcept>
+#include <string>
+#include <vector>
 
+#include "assay/conformance/case/shell_word.hpp"
 #include "assay/conformance/case/unread_fields.hpp"
 #include "assay/conformance/operators.hpp"
+#include "assay/conformance/pairs/pair.hpp"
 #include "assay/conformance/report/results.hpp"
 #include "commands/commands.hpp"
 #include "commands/watched.hpp"
@@ -16,11 +22,98 @@
 namespace assay::cli {
 namespace {
 
+struct RunOptions : OneCaseOptions {
+  std::string forward;  ///< implementation of the forward, if it is judged together with a gradient
+
+  void declare(CLI::App& sub) {
+    OneCaseOptions::declare(sub);
+    sub.add_option("--forward", forward,
+                   "gradients: also judge this implementation of the forward; the gradient gets "
+                   "the values that it saves");
+  }
+};
+
+/// A report on a part of a pair, and its heading.
+struct Part {
+  const char* name;
+  std::string heading;
+  conformance::CaseReport report;
+};
+
+/// Returns the reports on a pair. Each has the command that repeats the pair.
+std::vector<Part> parts_of(const conformance::PairReport& pair, const std::string& command,
+                           const std::string& forward, const std::string& gradient) {
+  std::vector<Part> parts = {{"forward", "forward, " + forward, pair.forward}};
+  if (pair.backward) parts.push_back({"backward", "backward at the saved values", *pair.backward});
+  if (pair.end_to_end)
+    parts.push_back({"end_to_end", "backward at the true values", *pair.end_to_end});
+  for (Part& part : parts) {
+    part.report.command_line = command + " --forward=" + conformance::shell_word(forward);
+    part.report.implementation = gradient;
+  }
+  return parts;
+}
+
+void print_pair(const conformance::PairReport& pair, const std::vector<Part>& parts, bool as_json,
+                const Context& context) {
+  if (!as_json) {
+    for (const Part& part : parts) {
+      context.out << part.heading << ": ";
+      print_case(part.report, context.typed, context.out);
+    }
+    context.out << pair.sentence() << ".\n";
+    return;
+  }
+  nlohmann::ordered_json json = {{"sentence", pair.sentence()}};
+  for (const Part& part : parts)
+    json["parts"][part.name] = nlohmann::ordered_json::parse(conformance::to_json(part.report));
+  context.out << json.dump(1) << '\n';
+}
+
+/// Makes the implementation of --forward. Errors: UsageError.
+template <class Forward>
+std::unique_ptr<spec::Implementation<Forward>> forward_of(const RunOptions& options,
+                                                          const Context& context) {
+  ImplementationFlags flags = options.implementation;
+  flags.name = options.forward;
+  try {
+    return make_implementation<Forward>(context.registry, flags);
+  } catch (const UsageError& error) {
+    throw UsageError(std::string("--forward: ") + error.what());
+  }
+}
+
+/// Judges a gradient together with the forward of --forward.
 template <class Op>
-ExitCode run(const OneCaseOptions& options, const CLI::App& app, const Context& context) {
+ExitCode run_pair(const RunOptions& options, const conformance::Case<Op>& c,
+                  const Context& context) {
+  if constexpr (requires { typename conformance::ForwardOf<Op>::Forward; }) {
+    using Forward = typename conformance::ForwardOf<Op>::Forward;
+    const auto forward = forward_of<Forward>(options, context);
+    const auto gradient = make_implementation<Op>(context.registry, options.implementation);
+    conformance::PairReport pair;
+    try {
+      pair = conformance::judge_pair(c, *forward, *gradient);
+    } catch (const std::invalid_argument& refusal) {
+      throw UsageError(std::string("--forward: ") + refusal.what());
+    }
+    print_pair(pair,
+               parts_of(pair, conformance::command_line(c), options.forward,
+                        implementation_name<Op>(context.registry, options.implementation)),
+               options.json, context);
+    return pair.exit_code();
+  } else {
+    throw UsageError("--forward is '" + options.forward + "', but " + std::string(Op::name) +
+                     " is not a gradient");
+  }
+}
+
+template <class Op>
+ExitCode run(const RunOptions& options, const CLI::App& app, const Context& context) {
   const conformance::Case<Op> c = options.fields.parsed<Op>(app);
   for (const std::string& sentence : conformance::unread_fields(c))
     context.err << "note: " << sentence << '\n';
+  if (!options.forward.empty()) return run_pair<Op>(options, c, context);
   tell_in_process(options.implementation, context.err);
   const auto implementation = make_implementation<Op>(context.registry, options.implementation);
   Recorder<Op> recorder(*implementation,
@@ -45,9 +138,9 @@ ExitCode run(const OneCaseOptions& options, const CLI::App& app, const Context& 
 }  // namespace
 
 Command run_command() {
-  return one_case_command(
+  return one_case_command<RunOptions>(
       "run", "run one case and judge it; accepts any replay line",
-      []<class Op>(const OneCaseOptions& options, const CLI::App& app, const Context& context) {
+      []<class Op>(const RunOptions& options, const CLI::App& app, const Context& context) {
         return run<Op>(options, app, context);
       });
 }
