@@ -9,7 +9,7 @@
 #include "rounding.hpp"
 #include "shuffle.hpp"
 
-/// What the plain kernels of operators share whose outputs are sums of products.
+/// Shared by the plain kernels of operators whose outputs are sums of products.
 namespace assay::mutants::bilinear {
 
 enum class TermOrder : std::uint8_t { ascending, descending, shuffled };

@@ -93,7 +93,7 @@ Pair log_of_base_2(double m, double z) { return {m + std::log2(z), 1}; }
 Pair all_in_base_2(double m, double z) { return {(m + std::log(z)) * std::numbers::log2e, 1}; }
 Pair sum_kept(double m, double z) { return {m + std::log(z), z}; }
 Pair zeros(double, double) { return {0, 0}; }
-/// A fully masked row is no row of scores that are all 0.
+/// The LSE of a fully masked row is not that of a row whose scores are all 0.
 Pair masked_rows_zero(double m, double z) { return is_masked(m) ? Pair(0, 1) : lse(m, z); }
 
 Case<Flash> flash(DType dtype, Track track = Track::bound) {
