@@ -165,3 +165,21 @@ def scaled(name: str, factor: float) -> Change:
         values[name] = (values[name] * factor).astype(values[name].dtype)
 
     return change
+
+
+def _outputs_of_forward(case: assay.Case) -> dict[str, Array]:
+    output, saved = attention().forward(case)
+    replicas = {name: np.repeat(saved[name][..., None], 8, -1) for name in ("softmax_max", "softmax_sum")}
+    return {"attention_out": output["attention_out"], **replicas}  # type: ignore[index, call-overload]
+
+
+@assay.implementation(name="served", numerics=NUMERICS)
+def served_forward(case: assay.Case) -> dict[str, Array]:
+    return _outputs_of_forward(case)
+
+
+@assay.implementation(name="served_wrongly", numerics=NUMERICS)
+def served_forward_with_a_wrong_sum(case: assay.Case) -> dict[str, Array]:
+    outputs = _outputs_of_forward(case)
+    outputs["softmax_sum"] = outputs["softmax_sum"] * np.float32(1.02)
+    return outputs

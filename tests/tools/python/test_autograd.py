@@ -12,7 +12,18 @@ import assay
 from assay.autograd import at_saved_values, at_true_values
 from assay.judging import export_lines
 from assay.pairs import PAIRS, pair_of, split_logsumexp
-from autograd_functions import COMPRESS, FLASH, SELECTED, attention, compression, recorded, scaled, selected_attention
+from autograd_functions import (
+    COMPRESS,
+    FLASH,
+    SELECTED,
+    attention,
+    compression,
+    recorded,
+    scaled,
+    selected_attention,
+    served_forward,
+    served_forward_with_a_wrong_sum,
+)
 
 DTYPES = ("fp32", "fp16", "bf16")
 
@@ -373,3 +384,18 @@ def test_the_backward_may_write_into_what_was_saved() -> None:
 
     report = assay.judge_autograd(assay.AutogradFunction(right.forward, backward, "writes", "fp32_staging"), FLASH.format("fp32"))
     assert report.conforms, report.summary()
+
+
+@pytest.mark.parametrize(
+    ("forward", "code", "said"),
+    [
+        (served_forward, 0, "forward, saved values and backward conform."),
+        (served_forward_with_a_wrong_sum, 1, "what the forward saved is wrong (softmax_sum)."),
+    ],
+)
+def test_the_command_judges_a_program_as_the_forward_of_a_gradient(forward: assay.Implementation, code: int, said: str) -> None:
+    program = assay.program.Program(assay.find_program())
+    line = FLASH.format("fp32").split()
+    text = program.run(["run", *line, "--forward", assay.judging.command_of(forward)], accepted=(code,))
+    assert text.splitlines()[-1] == said
+    assert "\nbackward at the saved values: conforms " in text
