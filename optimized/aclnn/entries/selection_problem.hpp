@@ -1,6 +1,6 @@
 #pragma once
 
-#include "aclnn/objects/operands.hpp"
+#include "aclnn/entries/entry.hpp"
 #include "assay/spec/call.hpp"
 #include "assay/spec/operators/selection.hpp"
 
@@ -30,6 +30,16 @@ spec::SelectionProblem problem_of(const spec::Call<Op>& call) {
           .sparse_mode = a.sparse_mode,
           .atten_mask = masked ? spec::SelectedMask::compressed : spec::SelectedMask::absent,
           .mask_dtype = masked ? p.atten_mask.dtype : spec::DType::boolean};
+}
+
+/// Returns the attributes of a call of one of them.
+inline spec::SelectionAttributes selection_attributes(const Arguments& given) {
+  return {.scale_value = given.number("scaleValue"),
+          .selected_block_size = given.integer("selectedBlockSize"),
+          .selected_block_count = given.integer("selectedBlockCount"),
+          .head_num = given.integer("headNum"),
+          .input_layout = given.text("inputLayout"),
+          .sparse_mode = given.integer("sparseMode")};
 }
 
 }  // namespace assay::aclnn

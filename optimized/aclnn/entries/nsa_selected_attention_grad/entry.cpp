@@ -63,14 +63,7 @@ struct Entry<Op> {
             .actual_seq_kvlen = given.array("actualSeqKvLenOptional")};
   }
 
-  static Op::Attributes attributes(const Arguments& given) {
-    return {.scale_value = given.number("scaleValue"),
-            .selected_block_size = given.integer("selectedBlockSize"),
-            .selected_block_count = given.integer("selectedBlockCount"),
-            .head_num = given.integer("headNum"),
-            .input_layout = given.text("inputLayout"),
-            .sparse_mode = given.integer("sparseMode")};
-  }
+  static Op::Attributes attributes(const Arguments& given) { return selection_attributes(given); }
 
   static PlannedRun decide(const std::shared_ptr<Device>& device, const Operands& operands,
                            const Call& call) {
