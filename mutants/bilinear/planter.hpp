@@ -43,11 +43,16 @@ struct Planter {
     };
     return mutant;
   }
-  /// Returns mutants with these shared faults in one input or output. The name of an input's fault
-  /// begins with the name of the input, that of an output's fault only if it `has_tensor`.
   template <auto member>
-  Mutants tampered(std::initializer_list<std::string_view> faults, bool has_tensor = false) const {
-    constexpr bool is_input = requires(typename Op::Inputs & inputs) { inputs.*member; };
+  static constexpr bool is_input = requires(typename Op::Inputs& inputs) {
+    inputs.*member;
+  };
+
+  /// Returns mutants with these shared faults in one input or output. If `has_tensor`, their names
+  /// begin with its name.
+  template <auto member>
+  Mutants tampered(std::initializer_list<std::string_view> faults,
+                   bool has_tensor = is_input<member>) const {
     std::string tensor;
     spec::visit_table<Op>([&](const auto& row) {
       if constexpr (requires { row.member == member; })
@@ -55,9 +60,9 @@ struct Planter {
     });
     Mutants all;
     for (const std::string_view fault : faults) {
-      const TensorFault& found = is_input ? input_fault(fault) : output_fault(fault);
+      const TensorFault& found = is_input<member> ? input_fault(fault) : output_fault(fault);
       all.push_back(planted_with<Tampered<Op, Kernel, member>>(
-          (is_input || has_tensor ? tensor + "_" : "") + std::string(fault),
+          (has_tensor ? tensor + "_" : "") + std::string(fault),
           tensor + " " + std::string(found.bug), found));
     }
     return all;

@@ -9,7 +9,7 @@
 #include "rounding.hpp"
 #include "shuffle.hpp"
 
-/// Shared by the plain kernels of operators whose outputs are sums of products.
+/// The common parts of plain kernels whose outputs are sums of products.
 namespace assay::mutants::bilinear {
 
 enum class TermOrder : std::uint8_t { ascending, descending, shuffled };

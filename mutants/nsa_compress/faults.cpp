@@ -95,7 +95,8 @@ std::vector<Mutant> number_mutants() {
   return concatenated<Mutant>(
       {plant.changed(window_faults()),
        plant.changed(own_faults()),
-       plant.tampered<&I::input>({"of_head_0", "head_dim_16_too_few"}),
+       plant.tampered<&I::input>({"of_head_0"}),
+       plant.tampered<&I::input>({"head_dim_16_too_few"}, false),
        plant.tampered<&I::weight>({"reversed", "transposed", "of_head_0"}),
        plant.tampered<&Op::Outputs::output>({"rows_shifted", "rows_exchanged", "negative_clipped",
                                              "heads_exchanged", "last_channels",

@@ -20,25 +20,8 @@ Work Kernel::load(const Op::Problem& p, const Op::Inputs& inputs) const {
           .lists = read(inputs.topk_indices, topk_extents(p))};
 }
 
-std::int64_t Kernel::block(const Work& w, Query q, std::int64_t slot) const {
-  return static_cast<std::int64_t>(
-      w.lists.row(q.b, list_head(w, q), q.i)[static_cast<std::size_t>(slot)]);
-}
-
-std::int64_t Kernel::position(const Work& w, Query q, const Place& place) const {
-  return block(w, q, place.slot) * w.problem.selected_block_size + place.j;
-}
-
-bool Kernel::is_causal(const Work& w) const {
-  return w.problem.sparse_mode == 2 && w.problem.atten_mask != spec::SelectedMask::absent;
-}
-
-bool Kernel::sees(const Work& w, Query q, const Place& place) const {
-  return !is_causal(w) || position(w, q, place) <= last_seen(w, q);
-}
-
-float Kernel::score(const Work& w, Query q, const Place& place) const {
-  return dot(w.query.row(q.b, q.n, q.i), w.key.row(key_row(w, q, place))) * scale(w);
+float Kernel::score(const Work& w, const Pair& pair) const {
+  return dot(w.query.row(pair.q.b, pair.q.n, pair.q.i), w.key.row(key_row(w, pair))) * scale(w);
 }
 
 float Kernel::largest(const std::vector<float>& scores) const { return std::ranges::max(scores); }
@@ -70,11 +53,11 @@ Softmax Kernel::softmax(const Work& w, Query q) const {
   Softmax row = empty();
   for (std::int64_t slot = 0; slot < slots(w); ++slot)
     for (std::int64_t j = 0; j < keys_of_block(w); ++j)
-      if (sees(w, q, {slot, j})) row.places.push_back({slot, j});
+      if (sees(w, {q, slot, j})) row.places.push_back({q, slot, j});
   if (row.places.empty()) return row;
   if (plan().tile_order == TileOrder::descending) std::ranges::reverse(row.places);
   if (plan().tile_order == TileOrder::shuffled) shuffle(row.places, runs_);
-  for (const Place& place : row.places) row.weights.push_back(score(w, q, place));
+  for (const Pair& pair : row.places) row.weights.push_back(score(w, pair));
   row.max = largest(row.weights);
   for (float& one : row.weights) one = weight(one, row.max);
   row.sum = sum_of(w, row.weights);
@@ -96,7 +79,7 @@ void Kernel::run(const Op::Problem& problem, const Op::Inputs& inputs, Op::Outpu
     std::vector<float> output(static_cast<std::size_t>(problem.head_dim_v));
     for (std::size_t k = 0; k < row.places.size(); ++k) {
       const float factor = probability(w, row.weights[k], row.sum);
-      const auto value = w.value.row(value_row(w, q, row.places[k]));
+      const auto value = w.value.row(value_row(w, row.places[k]));
       for (std::size_t d = 0; d < output.size(); ++d) output[d] += factor * value[d];
     }
     finish(w, q, row, output);

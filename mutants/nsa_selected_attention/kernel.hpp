@@ -4,12 +4,12 @@
 #include <vector>
 
 #include "assay/spec/operators/nsa_selected_attention.hpp"
-#include "plan.hpp"
-#include "planned_kernel.hpp"
-#include "work.hpp"
+#include "selection/kernel.hpp"
 
 /// A plain kernel of NsaSelectedAttention, and its mutants.
 namespace assay::mutants::selected_forward {
+
+using selection::Pair;
 
 using Op = spec::NsaSelectedAttention;
 
@@ -20,14 +20,9 @@ struct Work {
   DenseRows lists;  ///< one list per key head; exact in float
 };
 
-/// The key `j` of the block that an entry of a query's list names.
-struct Place {
-  std::int64_t slot, j;
-};
-
 /// The softmax of a query row over the places of its list.
 struct Softmax {
-  std::vector<Place> places;   ///< those that the query sees
+  std::vector<Pair> places;    ///< those that the query sees
   std::vector<float> weights;  ///< exp(score - max), one for each place
   float max, sum;
 };
@@ -35,43 +30,22 @@ struct Softmax {
 /// A plain kernel in float: it computes all scores of a query, their maximum, their sum, and the
 /// weighted sum of value. Every step is a virtual function, so that a mutant overrides the step
 /// that it gets wrong. The plan's tiles are not used, except for their order.
-class Kernel : public PlannedKernel<Op, Plan> {
+class Kernel : public selection::ListKernel<Op, Work> {
  public:
-  using PlannedKernel::PlannedKernel;
+  using ListKernel::ListKernel;
 
-  spec::Numerics numerics(const Op::Problem& problem) const override {
-    return declaration(declared(), problem.dtype);
-  }
   void run(const Op::Problem& problem, const Op::Inputs& inputs, Op::Outputs& outputs) override;
 
  protected:
   virtual Work load(const Op::Problem& problem, const Op::Inputs& inputs) const;
 
-  // The lists.
-  virtual std::int64_t slots(const Work& w) const { return w.problem.selected_block_count; }
-  virtual std::int64_t keys_of_block(const Work& w) const { return w.problem.selected_block_size; }
-  virtual std::int64_t kv_head(const Work& w, Query q) const { return q.n / w.problem.group(); }
-  /// Returns the key head whose lists the query head uses.
-  virtual std::int64_t list_head(const Work& w, Query q) const { return q.n / w.problem.group(); }
-  virtual std::int64_t block(const Work& w, Query q, std::int64_t slot) const;
-  /// Returns the position of a place's key in its sequence.
-  std::int64_t position(const Work& w, Query q, const Place& place) const;
-  virtual spec::RowPosition key_row(const Work& w, Query q, const Place& place) const {
-    return {q.b, kv_head(w, q), position(w, q, place)};
+  /// Returns the row of value for the key of the pair.
+  virtual spec::RowPosition value_row(const Work& w, const Pair& pair) const {
+    return key_row(w, pair);
   }
-  /// Returns the row of value for the key at the place.
-  virtual spec::RowPosition value_row(const Work& w, Query q, const Place& place) const {
-    return key_row(w, q, place);
-  }
-
-  // The mask.
-  virtual bool is_causal(const Work& w) const;
-  virtual std::int64_t last_seen(const Work&, Query q) const { return q.i; }
-  virtual bool sees(const Work& w, Query q, const Place& place) const;
 
   // The arithmetic of one row.
-  virtual float scale(const Work& w) const { return static_cast<float>(w.problem.scale_value); }
-  virtual float score(const Work& w, Query q, const Place& place) const;
+  virtual float score(const Work& w, const Pair& pair) const;
   virtual float largest(const std::vector<float>& scores) const;
   virtual float weight(float score, float max) const;
   virtual float sum_of(const Work& w, const std::vector<float>& weights) const;

@@ -77,23 +77,6 @@ void Kernel::compute_head(Work& w, std::int64_t b, std::int64_t n) const {
                rows[static_cast<std::size_t>(entry.token)]);
 }
 
-std::int64_t Kernel::block(const Work& w, Query q, std::int64_t slot) const {
-  return static_cast<std::int64_t>(
-      w.lists.row(q.b, list_head(w, q.n), q.i)[static_cast<std::size_t>(slot)]);
-}
-
-std::int64_t Kernel::position(const Work& w, const Pair& pair) const {
-  return block(w, pair.q, pair.slot) * w.problem.selected_block_size + pair.j;
-}
-
-bool Kernel::is_causal(const Work& w) const {
-  return w.problem.sparse_mode == 2 && w.problem.atten_mask != spec::SelectedMask::absent;
-}
-
-bool Kernel::sees(const Work& w, const Pair& pair) const {
-  return !is_causal(w) || position(w, pair) <= last_seen(w, pair.q);
-}
-
 float Kernel::product(const Work& w, const Pair& pair) const {
   return dot(w.query.row(pair.q.b, pair.q.n, pair.q.i), w.key.row(key_row(w, pair)));
 }

@@ -7,12 +7,12 @@
 #include <vector>
 
 #include "assay/spec/operators/nsa_selected_attention_grad.hpp"
-#include "plan.hpp"
-#include "planned_kernel.hpp"
-#include "work.hpp"
+#include "selection/kernel.hpp"
 
 /// A plain kernel of NsaSelectedAttentionGrad, and its mutants.
 namespace assay::mutants::selected {
+
+using selection::Pair;
 
 using Op = spec::NsaSelectedAttentionGrad;
 
@@ -34,24 +34,14 @@ struct Entry {
   std::int64_t token, slot;
 };
 
-/// A query row, the list entry that the kernel processes for it, and key `j` of the block that this
-/// entry names.
-struct Pair {
-  Query q;
-  std::int64_t slot, j;
-};
-
 /// A plain gradient kernel in float: it processes the lists entry by entry and key by key, and
 /// recomputes P and dS for each pair. Every step is a virtual function, so that a mutant overrides
 /// the step that it gets wrong. A tile contains `query_tile` tokens and, for each of them,
 /// `key_tile` entries of its list (see Plan).
-class Kernel : public PlannedKernel<Op, Plan> {
+class Kernel : public selection::ListKernel<Op, Work> {
  public:
-  using PlannedKernel::PlannedKernel;
+  using ListKernel::ListKernel;
 
-  spec::Numerics numerics(const Op::Problem& problem) const override {
-    return declaration(declared(), problem.dtype);
-  }
   void run(const Op::Problem& problem, const Op::Inputs& inputs, Op::Outputs& outputs) override;
 
  protected:
@@ -65,39 +55,17 @@ class Kernel : public PlannedKernel<Op, Plan> {
   virtual std::int64_t end_batch(const Work& w) const { return w.problem.batch; }
   virtual std::int64_t heads(const Work& w) const { return w.problem.heads_q; }
   virtual std::int64_t tokens(const Work& w, std::int64_t b) const { return w.problem.length_q(b); }
-  virtual std::int64_t slots(const Work& w) const { return w.problem.selected_block_count; }
-  virtual std::int64_t keys_of_block(const Work& w) const { return w.problem.selected_block_size; }
   /// Returns the entries of all lists of a head, in the order in which the plan processes its
   /// tiles.
   virtual std::vector<Entry> entries(const Work& w, std::int64_t b, std::int64_t n) const;
   virtual void begin_head(Work&, std::int64_t /*b*/, std::int64_t /*n*/) const {}
 
-  // Positions.
-  virtual std::int64_t kv_head(const Work& w, std::int64_t n) const {
-    return n / w.problem.group();
-  }
-  /// Returns the key head whose lists the query head uses.
-  virtual std::int64_t list_head(const Work& w, std::int64_t n) const {
-    return n / w.problem.group();
-  }
-  virtual std::int64_t block(const Work& w, Query q, std::int64_t slot) const;
-  /// Returns the position of a pair's key in its sequence.
-  virtual std::int64_t position(const Work& w, const Pair& pair) const;
-  virtual spec::RowPosition key_row(const Work& w, const Pair& pair) const {
-    return {pair.q.b, kv_head(w, pair.q.n), position(w, pair)};
-  }
   /// Returns the row of dk and dv to which the pair's contribution is added.
   virtual spec::RowPosition scattered_row(const Work& w, const Pair& pair) const {
     return key_row(w, pair);
   }
 
-  // The mask.
-  virtual bool is_causal(const Work& w) const;
-  virtual std::int64_t last_seen(const Work&, Query q) const { return q.i; }
-  virtual bool sees(const Work& w, const Pair& pair) const;
-
   // The arithmetic of one pair.
-  virtual float scale(const Work& w) const { return static_cast<float>(w.problem.scale_value); }
   virtual float product(const Work& w, const Pair& pair) const;
   virtual float probability(const Work& w, const Pair& pair, const RowState& row) const;
   virtual float dprobability(const Work& w, const Pair& pair) const;

@@ -8,68 +8,9 @@ namespace {
 /// Returns the block that contains the query's own position.
 std::int64_t own_block(const Work& w, Query q) { return q.i / w.problem.selected_block_size; }
 
-struct MaskIgnored : Kernel {
-  using Kernel::Kernel;
-  bool is_causal(const Work&) const override { return false; }
-};
-
-struct MaskInEveryMode : Kernel {
-  using Kernel::Kernel;
-  bool is_causal(const Work& w) const override {
-    return w.problem.atten_mask != spec::SelectedMask::absent;
-  }
-};
-
 struct MaskInverted : Kernel {
   using Kernel::Kernel;
   bool is_causal(const Work& w) const override { return !Kernel::is_causal(w); }
-};
-
-struct MaskBottomRight : Kernel {
-  using Kernel::Kernel;
-  std::int64_t last_seen(const Work& w, Query q) const override {
-    return q.i + w.problem.length_kv(q.b) - w.problem.length_q(q.b);
-  }
-};
-
-struct MaskHidesDiagonal : Kernel {
-  using Kernel::Kernel;
-  std::int64_t last_seen(const Work&, Query q) const override { return q.i - 1; }
-};
-
-struct MaskOneTooFar : Kernel {
-  using Kernel::Kernel;
-  std::int64_t last_seen(const Work&, Query q) const override { return q.i + 1; }
-};
-
-struct PositionsOverAllTokens : Kernel {
-  using Kernel::Kernel;
-  std::int64_t last_seen(const Work& w, Query q) const override {
-    return w.query.extents.start(q.b) + q.i;
-  }
-};
-
-/// Uses a key's index in the list as its position.
-struct SlotsForPositions : Kernel {
-  using Kernel::Kernel;
-  bool sees(const Work& w, const Pair& pair) const override {
-    return !is_causal(w) ||
-           pair.slot * w.problem.selected_block_size + pair.j <= last_seen(w, pair.q);
-  }
-};
-
-struct DiagonalBlockDropped : Kernel {
-  using Kernel::Kernel;
-  bool sees(const Work& w, const Pair& pair) const override {
-    return !is_causal(w) || block(w, pair.q, pair.slot) < own_block(w, pair.q);
-  }
-};
-
-struct DiagonalBlockWhole : Kernel {
-  using Kernel::Kernel;
-  bool sees(const Work& w, const Pair& pair) const override {
-    return !is_causal(w) || block(w, pair.q, pair.slot) <= own_block(w, pair.q);
-  }
 };
 
 struct FutureBlocksSeen : Kernel {
@@ -123,24 +64,7 @@ struct NaturalOrderWhileShort : Kernel {
 
 std::vector<Mutant> mask_mutants() {
   return {
-      planted<MaskIgnored>("selected_mask_ignored", "sparse mode 2 masks nothing", ascend_like),
-      planted<MaskInEveryMode>("mask_in_every_mode", "a mask is also applied in mode 0"),
       planted<MaskInverted>("mask_inverted", "masks future keys in the opposite cases"),
-      planted<MaskBottomRight>("selected_mask_bottom_right",
-                               "the diagonal ends in the lower right corner"),
-      planted<MaskHidesDiagonal>("mask_hides_diagonal", "a query does not see its own position",
-                                 ascend_like),
-      planted<MaskOneTooFar>("mask_one_too_far", "a query sees one key after its position"),
-      planted<PositionsOverAllTokens>(
-          "positions_over_all_tokens",
-          "a query's position counts from the first token of all sequences"),
-      planted<SlotsForPositions>("slots_for_positions",
-                                 "a key's index in the list is used as its position"),
-      planted<DiagonalBlockDropped>("diagonal_block_dropped",
-                                    "the block that holds the query's position is omitted",
-                                    ascend_like),
-      planted<DiagonalBlockWhole>("diagonal_block_whole",
-                                  "the block that holds the query's position is not masked"),
       planted<FutureBlocksSeen>("future_blocks_seen", "blocks after the query are seen"),
       planted<FirstKeyOfFutureBlocks>("first_key_of_future_blocks",
                                       "the first key of a block after the query is seen",

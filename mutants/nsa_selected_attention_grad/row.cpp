@@ -25,18 +25,6 @@ struct ScaleOnDv : Kernel {
   float gradient_scale(const Work& w, Gradient) const override { return scale(w); }
 };
 
-struct ScaleFromHeadDim : Kernel {
-  using Kernel::Kernel;
-  float scale(const Work& w) const override {
-    return 1.0f / std::sqrt(static_cast<float>(w.problem.head_dim));
-  }
-};
-
-struct ScaleOnePercentMore : Kernel {
-  using Kernel::Kernel;
-  float scale(const Work& w) const override { return 1.01f * Kernel::scale(w); }
-};
-
 /// Reads key as if it were contiguous.
 struct KeyStridesIgnored : Kernel {
   using Kernel::Kernel;
@@ -135,13 +123,6 @@ struct LastRoundMissed : Kernel {
   }
 };
 
-struct KvHeadModulo : Kernel {
-  using Kernel::Kernel;
-  std::int64_t kv_head(const Work& w, std::int64_t n) const override {
-    return n % w.problem.heads_kv;
-  }
-};
-
 /// In dP, uses only the first 128 channels of value.
 struct ValueOf128 : Kernel {
   using Kernel::Kernel;
@@ -169,10 +150,6 @@ std::vector<Mutant> row_mutants() {
       planted<ScaleMissingOnDq>("selected_scale_missing_on_dq",
                                 "dq is not multiplied by scale_value"),
       planted<ScaleOnDv>("scale_on_dv", "dv is multiplied by scale_value"),
-      planted<ScaleFromHeadDim>(
-          "selected_scale_from_head_dim",
-          "uses 1/sqrt(head_dim) for scale_value, as the formulas of the page do"),
-      planted<ScaleOnePercentMore>("scale_one_percent_more", "scale_value is 1 % too large"),
       planted<KeyStridesIgnored>("selected_key_strides_ignored",
                                  "reads key as if it were "
                                  "contiguous",
@@ -196,7 +173,6 @@ std::vector<Mutant> row_mutants() {
       planted<LastRoundMissed>(
           "selected_last_round_missed",
           "with one token more than a multiple of 24 cores, the last token is omitted"),
-      planted<KvHeadModulo>("selected_kv_head_modulo", "query head n reads key head n mod N2"),
       planted<ValueOf128>("value_of_128", "dP uses only 128 channels of value", ascend_like),
       planted<ScoresOf128>("scores_of_128", "scores use only 128 channels of query"),
   };
