@@ -141,7 +141,7 @@ TEST(Offline, LinesAreTheCasesAndOneIsStoredOnce) {
   };
   const Answer twice = export_with({});
   EXPECT_EQ(twice.code, 0) << twice.err;
-  EXPECT_PRED2(has, twice.out, std::string(": 2 cases, "));
+  EXPECT_PRED2(has, twice.out, std::string(" contains 2 cases, "));
   std::ofstream(lines) << "## cases of mine\n# a note\nnsa_compress_grad --seq=40\nnsa 3\n";
   EXPECT_PRED2(has, export_with({}).err, std::string("lines.txt:4: no operator 'nsa'"));
   for (const char* flag :
