@@ -46,15 +46,21 @@ class Packs(unittest.TestCase):
 
     def whole_outputs(self, case):
         """Returns every output, rounded as the numerics say. All of its elements are judged in this pack, or the first
-        of the eight copies of each statistic."""
+        of the eight copies of each statistic. Exact cases of forwards leave rows out."""
         recipe = page["recipes"](self.whole)[case]
         with h5py.File(self.whole / "goldens.h5") as goldens:
             outputs = {}
             for name, output in recipe["outputs"].items():
                 golden = goldens[case][name][()]
                 copies = 8 if name.startswith("softmax_") else 1
-                self.assertEqual(sorted(golden["place"]), list(range(0, int(np.prod(output["shape"])), copies)), (case, name))
-                outputs[name] = golden["rounded"][np.argsort(golden["place"])].repeat(copies).reshape(output["shape"])
+                output = np.zeros(int(np.prod(output["shape"])))
+                judged = set(golden["place"].tolist())
+                left_out = set(range(0, output.size, copies)) - judged
+                self.assertFalse(judged - set(range(0, output.size, copies)), (case, name))
+                self.assertTrue(not left_out or (copies == 8 or "softmax_max" in recipe["outputs"]) and recipe["track"] != "bound")
+                for copy in range(copies):
+                    output[golden["place"] + copy] = golden["rounded"]
+                outputs[name] = output.reshape(recipe["outputs"][name]["shape"])
             return outputs
 
     def test_a_manifest_has_the_digests_of_its_files(self):
