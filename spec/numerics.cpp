@@ -62,7 +62,8 @@ Numerics composed_sums(DType io) {
 constexpr NumericsPreset presets[] = {
     {"ascend_a2",
      "Atlas A2/A3 kernels: P and dS are rounded to the type of the tensors, casts round ties away "
-     "from zero; kernels without softmax round only at the end, ties to even",
+     "from zero; kernels without softmax round only at the end: NsaCompress ties away from zero, "
+     "its gradient ties to even",
      ascend_a2, ascend_a2_sums},
     {"cuda_flash",
      "flash attention kernels: P and dS are rounded to the type of the tensors, casts round ties "
@@ -101,7 +102,12 @@ Numerics numerics_preset(std::string_view name, DType io, std::string_view opera
   std::string known;
   const bool of_softmax = has_softmax(operator_name);
   for (const auto& preset : presets) {
-    if (preset.name == name) return (of_softmax ? preset.of_scores : preset.of_sums)(io);
+    if (preset.name == name) {
+      Numerics numerics = (of_softmax ? preset.of_scores : preset.of_sums)(io);
+      if (preset.of_sums == ascend_a2_sums && operator_name == NsaCompress::name)
+        numerics.round_out = Rounding::rna;
+      return numerics;
+    }
     known += known.empty() ? "" : ", ";
     known += preset.name;
   }

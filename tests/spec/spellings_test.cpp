@@ -92,6 +92,9 @@ TEST(NumericsPresets, OfCompressionStageNothingOnADevice) {
               numerics_preset("ascend_a2", dtype));
     EXPECT_EQ(numerics_from_text("ascend_a2,order=fixed", dtype, "nsa_compress_grad").round_out,
               Rounding::rne);
+    Numerics forward = device;
+    forward.round_out = Rounding::rna;
+    EXPECT_EQ(numerics_preset("ascend_a2", dtype, "nsa_compress"), forward);
   }
   for (const auto& preset : numerics_presets())
     EXPECT_EQ(numerics_preset(preset.name, DType::bf16, "nsa_compress_grad"),
