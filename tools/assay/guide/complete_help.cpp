@@ -27,6 +27,7 @@ const std::map<std::string_view, const char*> kinds = {
     {"file", "<file.h5>"},
     {"folder", "<folder>"},
     {"format", "<format>"},
+    {"forward", "<name or scheme>"},
     {"fresh", "<seed or off>"},
     {"html", "<page.html>"},
     {"id", "<id or line>"},
