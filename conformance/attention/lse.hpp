@@ -19,7 +19,7 @@ inline bool saves_lse(const spec::Numerics& numerics) { return numerics.saves ==
 /// result is -FLT_MAX.
 double log_sum_exp(double softmax_max, double softmax_sum);
 
-/// E50. Returns the error of m + ln z.
+/// Returns the error of m + ln z (equation E50 in docs/formula_sheet.md).
 Limits lse_error(const ForwardRow& row, const Arithmetic& arithmetic);
 
 /// Returns a definition whose rows of softmax_max are the log-sum-exp, and which has no

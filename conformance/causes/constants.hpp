@@ -38,8 +38,8 @@ inline constexpr std::size_t most_groups = 6;
 inline constexpr double least_contrast = 5, sure = 0.95;
 /// A rule counts as sure only if at least this number of its cases fail: too many for chance.
 inline constexpr std::size_t many_cases = 8;
-/// Largest number of repetitions of the search. A repetition leaves out conditions that a neighbour
-/// refutes. A neighbour is the case to which a failing case was shrunk.
+/// The search is repeated at most this often. Each time it leaves out the conditions that a shrunk
+/// case does not satisfy although it fails.
 inline constexpr int most_refuted = 8;
 
 // The next constants control how groups are joined into causes.

@@ -318,7 +318,7 @@ CaseReport confirmed(const Case<Op>& c, spec::Implementation<Op>& kernel,
   return report;
 }
 
-/// Judges the values of a case whose call phase 1 has accepted. Inputs whose memory order is
+/// Judges the values of a case after phase 1 accepted its call. Inputs whose memory order is
 /// disputed in the documentation get the order that `reading` declares.
 template <class Op>
 CaseReport judge_reading(PreparedCase<Op>& prepared, spec::Implementation<Op>& kernel,

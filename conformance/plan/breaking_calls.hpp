@@ -58,9 +58,9 @@ std::optional<Case<Op>> broken_call(const std::vector<Case<Op>>& calls,
   return std::nullopt;
 }
 
-/// The cases of all violations of requirements with a reject side. From each list of legal calls
-/// one case is made that breaks only this requirement and those that it implies. Errors:
-/// std::logic_error with a requirement that no call breaks in this way.
+/// The cases of all violations that a kernel must refuse (requirements with Side::reject). From
+/// each list of legal calls one case is made that breaks only this requirement and those that it
+/// implies. Errors: std::logic_error with a requirement that no call breaks in this way.
 template <class Op>
 std::vector<Case<Op>> breaking_cases(const std::vector<std::vector<Case<Op>>>& calls) {
   std::vector<Case<Op>> cases;

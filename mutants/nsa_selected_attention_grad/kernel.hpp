@@ -21,7 +21,8 @@ struct Work {
   Op::Problem problem;
   DenseRows query, key, value, dy, attention_out;
   DenseRows softmax_max, softmax_sum;  ///< row size (dim) 8
-  /// one list per key head, dim selected_block_count; exact in float
+  /// One list of block numbers for each key head, row size selected_block_count. All these numbers
+  /// are exact in float.
   DenseRows lists;
   DenseRows dq, dk, dv;
   DenseRows dq_apart = {};  ///< second sum of dq, for a variant with two sums

@@ -16,7 +16,8 @@ constexpr std::int64_t largest_edge =
     // Edge of a block: one matrix instruction (Mmad) of 128 x 128 x 128 takes longer than loading
     // its operands
     128;
-// Row tiles whose dk and dv are summed in L0C (a record), as in the vendor's basic template
+// Number of row tiles in a record. A record is a group of tiles whose dk and dv are summed in L0C.
+// The vendor's basic template has the same number.
 constexpr std::int64_t record_tiles = 4;
 
 /// Returns the largest depth (number of columns) at which the rows of a tile fit in one of `parts`

@@ -51,7 +51,8 @@ struct Planted {
   bool exponential = false, residue = false, store = false;
 };
 
-/// Returns error bounds. `output` describes the sums; their factor and lambda come from the head.
+/// Returns the error bounds of the gradients. `output` describes the sums; `head` has the factor
+/// and lambda of the sums.
 Gradients<Bound> bounds(const Head& head, const Output& output, const Planted& planted = {});
 
 /// Returns the gradients of a kernel with every rounding of the formula. `shares` gives the size of

@@ -187,7 +187,7 @@ TEST(Report, OfAPartHoldsWhatItsSchemaSays) {
   expect_documented(nlohmann::json::parse(text_of(folder / "r.json"))["shard"], "shard");
 }
 
-/// An interrupted part can be resumed only by the same part.
+/// An interrupted sweep of one part (--shard=1/2) cannot be resumed with another part.
 TEST(Sweep, PartIsResumedOnlyByItself) {
   const Folder folder;
   std::atomic<bool> stop = false;

@@ -92,9 +92,9 @@ std::int64_t Bias::steepness(std::int64_t b, std::int64_t n) const {
   return sign * (lowered << head % 3);
 }
 
-/// One of eight heads has slope 0, and two have a negative slope. One head of each sequence always
-/// has a positive slope, with which most rows are exact. pse_type 3 (square roots): slopes are
-/// never negative, because only a few of the farthest keys have an integer root.
+/// A slope is 0 with probability 1/8, and negative with probability 1/4. One head always has a
+/// positive slope, so that most of its rows are exact. With pse_type 3 (square roots) no slope is
+/// negative: the farthest keys would count, and few of their distances have an integer root.
 std::int64_t Bias::sign_of_slope(std::int64_t n, std::int64_t head) const {
   const auto heads = static_cast<std::uint64_t>(plan_->problem.heads_q);
   if (static_cast<std::uint64_t>(n) == plan_->seed % heads) return 1;

@@ -26,7 +26,8 @@ class Draws {
   std::uint64_t next_ = 0;
 };
 
-/// The purposes of random numbers, within a case and within the heads that share one key head.
+/// The purposes of random numbers. Each has a stream of its own, for a case, or for the heads that
+/// share one key head.
 enum class Purpose : std::uint64_t { channels, codes, choices, key, query, value, dy, thinning };
 
 inline Draws draws(const Random& parent, Purpose purpose) {

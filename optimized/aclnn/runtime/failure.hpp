@@ -22,7 +22,8 @@ class Failure : public std::runtime_error {
 /// with different statuses.
 enum class Family : std::uint8_t { runtime, operators };
 
-/// Requires a non-null pointer. Errors: Failure with the status of the family.
+/// Requires a non-null pointer. Errors: Failure with the status that the family has for a null
+/// pointer.
 void require(Family family, const void* pointer, std::string_view name);
 
 /// Converts the exception that is being handled to a Failure.

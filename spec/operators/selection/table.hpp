@@ -81,7 +81,7 @@ std::optional<SelectionProblem> problem_of(const Call<Op>& call) {
       .mask_dtype = given(p.atten_mask) ? p.atten_mask.dtype : DType::boolean};
 }
 
-/// The blocks of a sequence that queries do not need to select in calls that break a requirement.
+/// In calls that break a requirement, each sequence has this many more blocks than a query selects.
 template <class Op>
 inline constexpr std::int64_t spare_blocks = 0;
 

@@ -24,8 +24,8 @@ struct flash::RelationParts : flash::CommonParts<flash::Op> {
   static std::span<const Operand<Op>> operands();
   static std::span<const ComparedOutput<Op>> outputs();
   static std::vector<const Relation<Op>*> relations();
-  /// Also gives rows that had no keys before, and have only masked keys now, the statistics of a
-  /// fully masked row.
+  /// Also sets the statistics of rows that had no keys before and have only masked keys now: they
+  /// get those of a fully masked row.
   static conformance::Trial<Op> rearranged(const conformance::Trial<Op>& base,
                                            const Op::Problem& problem, const Origins& origins);
 

@@ -31,8 +31,8 @@ Experiment<Op> zero_query(const Trial<Op>& base) {
 }
 bool has_no_mask(const Problem& p) { return !is_masked(p); }
 
-/// As many entries, of which each names its block twice, list half of the blocks twice: the sum
-/// doubles, the other outputs stay.
+/// Repeats the keys, and repeats each list, so every query attends to each of its blocks twice:
+/// softmax_sum doubles, the other outputs do not change.
 Experiment<Op> list_twice(const Trial<Op>& base) {
   Trial<Op> twice = base;
   twice.problem.selected_block_count *= 2;

@@ -30,7 +30,7 @@ struct KillRow {
   std::int64_t cases = 0;   ///< judged cases; excludes cases that do not apply to the mutant
   std::int64_t failed = 0;  ///< cases with a verdict of nonconformance
   std::map<conformance::Verdict, std::int64_t> verdicts;
-  /// Failed cases by the rule that detected the failure alone; "several" if more than one rule did.
+  /// Failed cases for each rule, if only this rule detected the failure; all others as "several".
   std::map<std::string, std::int64_t> caught_by;
   std::map<std::string, TrackCount> by_track;  ///< counts per track name
   /// Cases judged up to and including the first failure; 0: no case failed.

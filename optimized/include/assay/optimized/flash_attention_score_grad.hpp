@@ -35,7 +35,7 @@ namespace assay::optimized {
 std::unique_ptr<spec::Implementation<spec::FlashAttentionScoreGrad>> flash_attention_score_grad(
     const device::Spec& device, Options options = {});
 
-/// Makes the implementation available under the functions of tiled.hpp.
+/// Specialises Tiled (tiled.hpp) for this operator.
 template <>
 struct Tiled<spec::FlashAttentionScoreGrad> {
   static constexpr auto make = flash_attention_score_grad;

@@ -51,8 +51,8 @@ class Mask {
   /// mask's values. In all other modes these are exactly the kept keys.
   KeyRange kept_range(std::int64_t b, std::int64_t i) const;
 
-  /// The range of queries in sequence b for which key j may be kept. As for `kept_range`, these are
-  /// all queries of the sequence, or exactly the queries for which the key is kept.
+  /// The range of queries in sequence b for which key j may be kept: in modes that read the user's
+  /// mask all queries of the sequence, in all other modes exactly the queries that keep the key.
   QueryRange kept_queries(std::int64_t b, std::int64_t j) const;
 
  private:

@@ -24,8 +24,8 @@ template <>
 inline constexpr auto spellings_of<SelectedEntryPoint> =
     Spellings<SelectedEntryPoint, 1>{{{{SelectedEntryPoint::s1, "s1"}}}};
 
-/// Returns whether the entry point's page says that the product has it. The next function returns
-/// the requirement NSAS-C01* for this.
+/// Returns whether the entry point's page lists the device product as supported. The next function
+/// returns the id of the requirement that says so (NSAS-C01*).
 bool supports(SelectedEntryPoint entry_point, Product product);
 std::string_view product_requirement(SelectedEntryPoint entry_point, Product product);
 
