@@ -35,7 +35,7 @@ TEST(Usage, UnknownCommandIsNamedWithTheCommandsThereAre) {
 }
 
 TEST(Usage, UnknownFlagIsNamedWithTheFlagsThereAre) {
-  expect_usage("sweep --sed=3", {"'--sed=3'", "assay sweep", "--seed"});
+  expect_usage("sweep --sed=3", {"'--sed=3'", "help sweep", "--seed"});
   expect_usage("--sed sweep", {"'--sed'", "--version"});
   expect_usage(std::string("run ") + case_to_run + " --hed_dim=3", {"'--hed_dim=3'", "--head_dim"});
 }
