@@ -29,6 +29,7 @@ struct SavedValue {
 template <class Gradient>
 struct ForwardOf;
 
+/// The gradient reads attentionOut and the softmax statistics. u4 has the forward of u1.
 template <>
 struct ForwardOf<spec::FlashAttentionScoreGrad> {
   using Forward = spec::FlashAttentionScore;
@@ -54,6 +55,7 @@ struct ForwardOf<spec::FlashAttentionScoreGrad> {
                                          {"softmax_sum", "softmax_sum"}};
 };
 
+/// The gradient reads attentionOut and the softmax statistics.
 template <>
 struct ForwardOf<spec::NsaSelectedAttentionGrad> {
   using Forward = spec::NsaSelectedAttention;
