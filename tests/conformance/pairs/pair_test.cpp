@@ -142,6 +142,12 @@ TEST(JudgePair, GradientAtValuesThatAreNotFiniteIsNotJudged) {
   EXPECT_EQ(pair.why_not, "the saved softmax_sum is not finite, so no gradient is expected");
 }
 
+TEST(JudgePair, PaddingTokensMayHaveAnyValue) {
+  const PairReport pair = judged<FlashGrad>(
+      {"--layout=TND", "--entry_point=u1", "--lengths_q=5", "--lengths_kv=7", "--padding_q=2"});
+  EXPECT_EQ(pair.sentence(), "forward, saved values and backward conform");
+}
+
 /// Packed calls in both memory orders of the statistics, with rope, and with slopes.
 TEST(JudgePair, EveryEntryPointHasAForward) {
   const std::vector<std::string> packed = {"--dtype=bf16",      "--layout=TND",

@@ -24,6 +24,7 @@ SCHEMA = "assay-2"
 Field = int | float | str | list[int]
 _Read = TypeVar("_Read")
 _HEADER = ("operator", "entry_point", "product", "command", "profile", "track")
+_STATISTICS = ("softmax_max", "softmax_sum")
 
 
 class CaseFileError(ValueError):
@@ -291,6 +292,8 @@ def add_outputs(case: Case, implementation: str, outputs: Mapping[str, Array], p
 
 
 def _output_dtype(case: Case, group: h5py.Group, name: str) -> np.dtype[Any]:
-    """The type of an output: that of its reference, else that of the problem."""
+    """The type of an output: that of its reference. Without references: fp32 for statistics, else that of the problem."""
     path = f"expected/{link_of(name)}"
-    return numpy_dtype(str(group[path].attrs["dtype"])) if path in group else case.dtype
+    if path in group:
+        return numpy_dtype(str(group[path].attrs["dtype"]))
+    return np.dtype(np.float32) if name in _STATISTICS else case.dtype
