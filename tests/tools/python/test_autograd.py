@@ -386,6 +386,7 @@ def test_the_backward_may_write_into_what_was_saved() -> None:
     assert report.conforms, report.summary()
 
 
+@pytest.mark.parametrize("dtype", ["fp32", "bf16"])
 @pytest.mark.parametrize(
     ("forward", "code", "said"),
     [
@@ -393,9 +394,9 @@ def test_the_backward_may_write_into_what_was_saved() -> None:
         (served_forward_with_a_wrong_sum, 1, "what the forward saved is wrong (softmax_sum)."),
     ],
 )
-def test_the_command_judges_a_program_as_the_forward_of_a_gradient(forward: assay.Implementation, code: int, said: str) -> None:
+def test_the_command_judges_a_program_as_the_forward_of_a_gradient(forward: assay.Implementation, code: int, said: str, dtype: str) -> None:
     program = assay.program.Program(assay.find_program())
-    line = FLASH.format("fp32").split()
+    line = FLASH.format(dtype).split()
     text = program.run(["run", *line, "--forward", assay.judging.command_of(forward)], accepted=(code,))
     assert text.splitlines()[-1] == said
     assert "\nbackward at the saved values: conforms " in text
