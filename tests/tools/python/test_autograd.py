@@ -199,6 +199,9 @@ def logsumexp(factor: float) -> Any:
     return change
 
 
+READ = ("softmax_max", "softmax_sum", "attention_in")
+
+
 def only_logsumexp(saved: dict[str, Any]) -> dict[str, Any]:
     return {name: saved[name] for name in ("logsumexp", "attention_in")}
 
@@ -210,6 +213,16 @@ def test_a_saved_logsumexp_is_judged() -> None:
     wrong = attention(change_saved=logsumexp(1.01), saved_values=only_logsumexp, numerics=numerics)
     report = assay.judge_autograd(wrong, FLASH.format("fp32"))
     assert report.wrong == ("saved",) and report.backward.conforms, report.summary()
+
+
+def test_a_pair_of_logsumexp_and_one_is_not_judged_as_inputs_of_the_gradient(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Calls that the forward's documents forbid: maximum and sum of such a kernel are seen at the true values only."""
+    monkeypatch.setattr("assay.autograd._Judge._forward_of", lambda judge, case: None)
+    for factor, wrong in ((1, ()), (1.01, ("saved",))):
+        function = attention(change_saved=logsumexp(factor), saved_values=lambda saved: {name: saved[name] for name in READ},
+                             numerics="fp32_staging,saves=lse")
+        report = assay.judge_autograd(function, FLASH.format("fp32"))
+        assert report.wrong == wrong and report.saved is None, report.summary()
 
 
 def test_a_saved_logsumexp_has_the_bound_of_its_rounding() -> None:
