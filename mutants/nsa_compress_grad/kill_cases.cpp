@@ -1,11 +1,12 @@
+#include "compression/kill_cases.hpp"
+
 #include "assay/conformance/operators/nsa_compress_grad.hpp"
-#include "small_cases.hpp"
 
 namespace assay::mutants {
 
 template <>
 std::vector<conformance::Case<spec::NsaCompressGrad>> kill_cases() {
-  return small_cases_of_the_default_sweep<spec::NsaCompressGrad>(3e5);
+  return compression::kill_cases<spec::NsaCompressGrad>();
 }
 
 }  // namespace assay::mutants
