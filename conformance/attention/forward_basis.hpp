@@ -33,7 +33,7 @@ class ForwardBasis {
 
   /// Returns the expectations of softmax_max, softmax_sum and attention_out. softmax_sum is
   /// expected for the exact maximum: `values` must transport it (see `transported`). For saves=lse
-  /// there is no softmax_sum, and softmax_max is m + ln z.
+  /// softmax_sum is left out, and softmax_max is m + ln z.
   std::vector<Expectation> expectations() const;
   std::vector<TileSums> tile_sums(bool averages) const;
   bool consistent() const { return true; }  ///< no input is the result of another one
