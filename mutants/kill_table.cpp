@@ -11,6 +11,7 @@
 #include "assay/conformance/causes/causes.hpp"
 #include "assay/conformance/judge/prepared_case.hpp"
 #include "assay/conformance/operators.hpp"
+#include "assay/conformance/report/cause_text.hpp"
 #include "assay/parallel/loop.hpp"
 #include "assay/spec/operators.hpp"
 #include "yardsticks.hpp"
@@ -195,7 +196,7 @@ KillTable kill_table(const std::vector<MutantOf<Op>>& all, const std::vector<Cas
       judged.push_back(reports[k]->report);
     }
     if (const auto causes = conformance::causes_of(judged, {}); !causes.empty())
-      row.cause = causes[0].pattern + ' ' + where_text(causes[0]) +
+      row.cause = pattern_text(causes[0], judged) + ' ' + where_text(causes[0]) +
                   (causes[0].stage.empty() ? "" : "; stage: " + causes[0].stage);
     if (row.failed == 0) row.seconds_to_kill = 0;
     table.rows.push_back(std::move(row));

@@ -1,8 +1,5 @@
 #include "assay/conformance/causes/causes.hpp"
 
-#include <fmt/format.h>
-#include <fmt/ranges.h>
-
 #include <algorithm>
 #include <cmath>
 #include <functional>
@@ -14,11 +11,8 @@
 #include <tuple>
 #include <utility>
 
-#include "assay/conformance/result/printable.hpp"
-#include "assay/conformance/result/sentences.hpp"
 #include "assay/spec/field_stages.hpp"
 #include "assay/spec/stage.hpp"
-#include "causes/cause_text.hpp"
 #include "causes/constants.hpp"
 #include "causes/grouping.hpp"
 
@@ -63,20 +57,17 @@ class Sightings {
     seen_[fact].cases.insert(case_number);
     cases_.insert(case_number);
   }
-  /// Returns the most frequent fact: "mostly FACT (dq)" if more than half of the cases show it,
-  /// otherwise "in 3 of 7 cases FACT". Returns an empty text for a rare fact: shown by less than a
-  /// third of the cases that show any fact, by less than a sixth of `cases`, or by a single case
-  /// (unless that is more than half of them).
-  std::string most_frequent(std::size_t cases, std::size_t tensors) const {
+  /// Returns the most frequent fact. Returns nothing if it is rare: shown by less than a third of
+  /// the cases that show any fact, by less than a sixth of `cases`, or by a single case (unless
+  /// that is more than half of them).
+  std::optional<Common<Fact>> most_frequent(std::size_t cases) const {
     const auto best = std::ranges::max_element(
         order_, {}, [&](const Fact& fact) { return seen_.at(fact).cases.size(); });
     if (best == order_.end()) return {};
-    const std::size_t seen = seen_.at(*best).cases.size();
-    const bool is_usual = 2 * seen > cases;
-    if (3 * seen < cases_.size() || 6 * seen < cases || (seen == 1 && !is_usual)) return {};
-    const std::set<std::string>& of = seen_.at(*best).tensors;
-    return (is_usual ? "mostly " : fmt::format("in {} of {} cases ", seen, cases)) +
-           describe(*best) + (of.size() < tensors ? fmt::format(" ({})", fmt::join(of, ", ")) : "");
+    const auto& [outputs, showing] = seen_.at(*best);
+    const std::size_t seen = showing.size();
+    if (3 * seen < cases_.size() || 6 * seen < cases || (seen == 1 && cases > 1)) return {};
+    return Common<Fact>{*best, std::ssize(showing), {outputs.begin(), outputs.end()}};
   }
 
  private:
@@ -148,19 +139,13 @@ DeviationKind kind_of(const Deviation& deviation) {
   return deviation.kind > DeviationKind::multiple ? DeviationKind::heads : deviation.kind;
 }
 
-/// Returns the pattern of a finding that counts failing elements of a tensor; null for other
-/// findings.
-const Pattern* pattern_of(const Finding& finding) {
-  return finding.pattern ? &*finding.pattern : nullptr;
-}
-
 Manner manner_of(const Group& group, const std::vector<CaseReport>& cases) {
   std::vector<Related> deviations;
   std::vector<DeviationKind> kinds;
   for (const std::size_t k : group.cases)
     for (const Finding& finding : cases[k].findings) {
-      const Pattern* const pattern = pattern_of(finding);
-      if (finding.tensor != group.way.tensor || pattern == nullptr ||
+      const auto& pattern = finding.pattern;
+      if (finding.tensor != group.way.tensor || !pattern ||
           pattern->deviation.kind == DeviationKind::none)
         continue;
       deviations.push_back({pattern->deviation, finding.tensor, k});
@@ -264,8 +249,7 @@ bool are_never_written(const Part& part, const std::vector<CaseReport>& cases) {
   const auto is_never_written = [&](std::size_t k) {
     std::size_t whole = 0, others = 0;
     for (const Finding& finding : cases[k].findings)
-      if (const Pattern* const pattern = pattern_of(finding);
-          pattern != nullptr && part.tensors.contains(finding.tensor))
+      if (const auto& pattern = finding.pattern; pattern && part.tensors.contains(finding.tensor))
         ++(pattern->failing == pattern->judged &&
                    pattern->deviation.kind == DeviationKind::never_written
                ? whole
@@ -289,11 +273,10 @@ class CauseWriter {
               const std::vector<Part>& all) const;
 
  private:
-  /// Describes what the failures of a cause have in common: pattern, verdict, errors.
+  /// Finds what the failures of a cause have in common: places, deviation, verdict, errors.
   void describe_failures(const Members& members, Cause& cause) const;
   std::string stage(const std::vector<const Condition*>& terms, const Part& part,
                     const std::vector<Part>& all) const;
-  std::string tile(const CaseReport& report) const;
   /// Returns the outputs that fail in more than half of the cases.
   std::set<std::string> usually_failing(const Members& members) const;
   /// Returns the case to which `report` was shrunk; null if this case does not have the fields and
@@ -303,15 +286,6 @@ class CauseWriter {
   const std::vector<CaseReport>& cases_;
   std::map<std::string, const ShrunkCase*> shrunk_;  ///< by the id of the case
 };
-
-/// Returns the text of the pattern "the kernel accepts all forbidden calls".
-std::string refusing_nothing(const Group& group) {
-  const auto accepted = std::ssize(group.cases);
-  const std::string count = group.others == 0
-                                ? fmt::format("all {}", accepted)
-                                : fmt::format("{} of {}", accepted, accepted + group.others);
-  return fmt::format("{} forbidden calls were accepted: check() refuses nothing", count);
-}
 
 void CauseWriter::describe_failures(const Members& members, Cause& cause) const {
   const std::vector<std::string>& tensors = cause.outputs;
@@ -326,9 +300,8 @@ void CauseWriter::describe_failures(const Members& members, Cause& cause) const 
       if (std::ranges::find(tensors, tensor.name) != tensors.end())
         errors.push_back(std::isnan(tensor.worst) ? HUGE_VAL : tensor.worst);
     for (const Finding& finding : report.findings) {
-      const Pattern* const pattern = pattern_of(finding);
-      if (pattern == nullptr || std::ranges::find(tensors, finding.tensor) == tensors.end())
-        continue;
+      const auto& pattern = finding.pattern;
+      if (!pattern || std::ranges::find(tensors, finding.tensor) == tensors.end()) continue;
       if (!pattern->places.empty()) places.add(pattern->places, finding.tensor, k);
       if (pattern->deviation.kind != DeviationKind::none)
         deviations.push_back({pattern->deviation, finding.tensor, k});
@@ -338,15 +311,8 @@ void CauseWriter::describe_failures(const Members& members, Cause& cause) const 
   std::tie(cause.verdict, cause.rule) = usual;
   cause.decided = std::ranges::count(verdicts, usual);
   std::tie(cause.least_error, cause.largest_error) = range_of(std::move(errors));
-  std::vector<std::string> facts = {
-      sightings_of(deviations).most_frequent(members.size(), tensors.size()),
-      places.most_frequent(members.size(), tensors.size())};
-  std::erase(facts, "");
-  if (facts.empty()) facts.push_back(error_text(cause));
-  if (facts[0].empty()) facts[0] = decision_text(cause);
-  cause.pattern = tensors.empty()
-                      ? fmt::format("{}", fmt::join(facts, "; "))
-                      : fmt::format("{}: {}", fmt::join(tensors, ", "), fmt::join(facts, "; "));
+  cause.deviation = sightings_of(deviations).most_frequent(members.size());
+  cause.places = places.most_frequent(members.size());
 }
 
 /// A stage is a step of the computation that affects some outputs. Returns the first stage that
@@ -387,20 +353,6 @@ std::string CauseWriter::stage(const std::vector<const Condition*>& terms, const
   return first == stages.end() ? "" : std::string(first->what);
 }
 
-/// Says in which elements outputs of the case are NaN. If dq, dk and dv are all NaN, these rows are
-/// the queries and keys of the tile in which the first NaN appeared.
-std::string CauseWriter::tile(const CaseReport& report) const {
-  std::vector<std::string> places;
-  for (const Finding& finding : report.findings) {
-    const Pattern* const pattern = pattern_of(finding);
-    if (pattern == nullptr || pattern->deviation.kind != DeviationKind::not_a_number) continue;
-    places.push_back(finding.tensor + " " +
-                     (pattern->places.empty() ? "everywhere" : describe(pattern->places)));
-  }
-  if (places.empty()) return {};
-  return fmt::format("; NaN in {}: {}", report.id, fmt::join(places, ", "));
-}
-
 const ShrunkCase* CauseWriter::shrunk_of(const CaseReport& report, const Group& group,
                                          const Part& part) const {
   const auto entry = shrunk_.find(report.id);
@@ -428,13 +380,14 @@ std::set<std::string> CauseWriter::usually_failing(const Members& members) const
 
 Cause CauseWriter::cause(const std::vector<Group>& groups, const Part& part,
                          const std::vector<Part>& all) const {
-  Cause cause{.others = groups[0].others};
-  for (const Condition* term : groups[0].terms) cause.fields.push_back(term->text);
   const Members& members = part.members;
   const std::set<std::string>& tensors = part.tensors;
-  cause.outputs = {tensors.begin(), tensors.end()};
+  Cause cause{.outputs = {tensors.begin(), tensors.end()},
+              .refuses_nothing = groups[0].refuses_nothing,
+              .terms = {},
+              .others = groups[0].others};
+  for (const Condition* term : groups[0].terms) cause.terms.push_back(term->term);
   describe_failures(members, cause);
-  if (groups[0].refuses_nothing) cause.pattern = refusing_nothing(groups[0]);
   if (!tensors.empty() && !are_never_written(part, cases_))
     cause.stage = stage(groups[0].terms, part, all);
   for (const std::size_t k : members) cause.cases.push_back(cases_[k].id);
@@ -455,12 +408,6 @@ Cause CauseWriter::cause(const std::vector<Group>& groups, const Part& part,
     return std::tuple(shrunk == nullptr, missing, line_of(k).size());
   };
   const std::size_t first = *std::ranges::min_element(members, {}, cost);
-  cause.pattern += tile(cases_[first]);
-  // Returns the message of a kernel that crashed or refused the call.
-  constexpr std::size_t most_shown = 300;
-  if (const std::string& evidence = cases_[first].verdict.evidence;
-      tensors.empty() && !groups[0].refuses_nothing && !evidence.empty())
-    cause.pattern += fmt::format(", in {}: {}", cases_[first].id, excerpt(evidence, most_shown));
   cause.example = cases_[first].id;
   cause.line = line_of(first);
   return cause;

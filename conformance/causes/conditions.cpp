@@ -50,11 +50,6 @@ constexpr double short_lengths[] = {0, 1, 2, 16, 32, 64, 128, 256, 3,  4,  5,
 /// or lengths).
 constexpr std::string_view longest = "seq", lengths = "lengths";
 
-/// Suffixes for a regime (a branch of the kernel's tiling) that occurred, or did not occur, in a
-/// run. The page's search compares counts.
-constexpr const char* taken = ">0";
-constexpr const char* not_taken = "=0";
-
 /// The items of "a,b". An empty text has no items.
 std::vector<std::string> items_of(const std::string& text) {
   std::vector<std::string> items;
@@ -84,7 +79,8 @@ double bits_of(const std::string& limit) {
          static_cast<double>(std::max<std::ptrdiff_t>(0, digits - limits::free_digits));
 }
 
-const char* regime(const spec::Metric& metric) { return metric.value > 0 ? taken : not_taken; }
+/// The value of the field for a regime (a branch of the kernel's tiling): whether it occurred.
+const char* regime(const spec::Metric& metric) { return metric.value > 0 ? "1" : "0"; }
 
 /// The values of one field in all cases, or whether each case used a regime. A value is empty if
 /// the case does not have the field.
@@ -114,11 +110,12 @@ std::vector<Column> columns_of(const Cases& cases) {
   return columns;
 }
 
-/// The condition "field=value" in the syntax of the page's search.
-std::string equality(const Column& column, const std::string& value) {
-  if (column.is_regime) return column.name + value;
-  const bool is_word = value.find_first_of(" \"&|!()") == std::string::npos;
-  return column.name + "=" + (is_word ? value : '"' + value + '"');
+using Comparison = FieldTerm::Comparison;
+
+/// The term "field=value". The page's search compares the counts of regimes.
+FieldTerm equality(const Column& column, const std::string& value) {
+  if (column.is_regime && value != "0") return {column.name, Comparison::greater, {"0"}};
+  return {column.name, Comparison::equal, {value}};
 }
 
 class Collector {
@@ -128,11 +125,9 @@ class Collector {
   }
 
   void add(const Column& column);
-  /// Adds a condition with its term and cases. Ignores a condition that the search cannot parse.
+  /// Adds a condition with its cases. Ignores a condition that the search cannot parse.
   void add(Condition condition) {
-    const auto read = FieldTerm::read(condition.text);
-    if (!read || read->second != condition.text.size()) return;
-    condition.term = read->first;
+    if (!condition.term.can_be_read()) return;
     condition.cases = CaseSet(cases_.size());
     for (std::size_t k = 0; k < cases_.size(); ++k)
       if (condition.holds(fields_[k])) condition.cases.add(k);
@@ -157,16 +152,13 @@ void Collector::add_limits(const std::string& name, const std::set<double>& valu
   const Numbers numbers(values.begin(), values.end());
   if (numbers.size() < 3) return;
   const std::size_t step = std::max<std::size_t>(1, numbers.size() / limits::most_limits);
-  const auto add_limit = [&](const char* sign, double limit) {
+  const auto add_limit = [&](Comparison comparison, double limit) {
     const std::string text = fmt::format("{}", limit);
-    add({.text = name + sign + text,
-         .kind = Condition::Kind::field,
-         .fields = {name},
-         .bits = bits_of(text)});
+    add({.term = {name, comparison, {text}}, .bits = bits_of(text)});
   };
-  for (std::size_t k = step; k < numbers.size(); k += step) add_limit("<", numbers[k]);
+  for (std::size_t k = step; k < numbers.size(); k += step) add_limit(Comparison::less, numbers[k]);
   for (std::size_t k = (numbers.size() - 1) / step * step; k > 0; k -= step)
-    add_limit(">=", numbers[k]);
+    add_limit(Comparison::at_least, numbers[k]);
 }
 
 /// Adds a condition for each kind of strides. The condition holds if at least one tensor has these
@@ -182,9 +174,7 @@ void add_strides(const Cases& cases, Collector& collector) {
             known.insert(word);
   if (known.size() > limits::most_values) return;
   for (const std::string& word : known)
-    collector.add({.text = std::string(strides) + "=" + word,
-                   .kind = Condition::Kind::field,
-                   .fields = {std::string(strides)},
+    collector.add({.term = {std::string(strides), Comparison::equal, {word}},
                    .bits = limits::bits_of_multiple});
 }
 
@@ -202,20 +192,19 @@ void Collector::add(const Column& column) {
   const auto kind = is_violation       ? Condition::Kind::violation
                     : column.is_regime ? Condition::Kind::regime
                                        : Condition::Kind::field;
-  const auto add_value = [&](const std::string& text, const std::string& value, bool is_equal) {
-    add({.text = text,
-         .kind = kind,
-         .fields = {column.name},
-         .bits = is_equal ? bits_of(value) : 0,
-         .value = is_equal ? value : ""});
-  };
   for (const std::string& value : values)
     if (values.size() <= limits::most_values || is_violation || is_word(value))
-      add_value(equality(column, value), value, true);
+      add({.term = equality(column, value),
+           .bits = bits_of(value),
+           .kind = kind,
+           .is_choice = kind == Condition::Kind::field});
   for (const std::string& value : values)
     if (values.size() > 2 &&
-        (value == absent || value == plain || values.size() <= limits::few_values))
-      add_value(fmt::format("{}!={}", column.name, value), value, false);
+        (value == absent || value == plain || values.size() <= limits::few_values)) {
+      FieldTerm unequal = equality(column, value);
+      unequal.is_negated = true;
+      add({.term = std::move(unequal), .kind = kind});
+    }
   if (!std::ranges::all_of(values, [](const auto& value) { return number(value).has_value(); }))
     return;
   // Most cases only test the arguments and have no judged outputs. Their unusual values must not
@@ -277,10 +266,10 @@ class SizeTerms {
   }
 
  private:
-  void add_pair(const std::string& left, const char* sign, int times, const std::string& right) {
-    const std::string factor = times == 1 ? "" : fmt::format("{}*", times);
-    collector_.add({.text = left + sign + factor + right,
-                    .kind = Condition::Kind::field,
+  void add_pair(const std::string& left, Comparison comparison, int times, const std::string& right,
+                bool is_negated = false) {
+    const std::string value = times == 1 ? right : fmt::format("{}*{}", times, right);
+    collector_.add({.term = {left, comparison, {value}, {}, 0, is_negated},
                     .fields = {left, right},
                     .bits = times == 1 ? limits::bits_of_relation : limits::bits_of_multiple});
   }
@@ -290,12 +279,12 @@ class SizeTerms {
   void add_pairs(const std::string& left, const std::string& right, bool are_large) {
     for (const int times : multiples) {
       if (times > 1 && !are_large) break;
-      add_pair(left, ">", times, right);
-      if (times == 1) add_pair(left, "<", times, right);
-      if (times > 1) add_pair(right, ">", times, left);
+      add_pair(left, Comparison::greater, times, right);
+      if (times == 1) add_pair(left, Comparison::less, times, right);
+      if (times > 1) add_pair(right, Comparison::greater, times, left);
     }
-    add_pair(left, "!=", 1, right);
-    add_pair(left, "=", 1, right);
+    for (const bool is_negated : {true, false})
+      add_pair(left, Comparison::equal, 1, right, is_negated);
     add_ratios(left, right);
   }
 
@@ -314,29 +303,26 @@ class SizeTerms {
         std::ranges::any_of(ratios, [](double x) { return x < 1 || std::floor(x) != x; }))
       return;
     for (const double limit : ratios)
-      for (const char* sign : {"=", ">=", "<"})
-        collector_.add({.text = fmt::format("{}/{}{}{}", left, right, sign, limit),
-                        .kind = Condition::Kind::field,
+      for (const auto comparison : {Comparison::equal, Comparison::at_least, Comparison::less})
+        collector_.add({.term = {left, comparison, {fmt::format("{}", limit)}, right},
                         .fields = {left, right},
                         .bits = limits::bits_of_relation});
   }
 
-  void add_some(const std::string& name, const std::string& text) {
-    collector_.add({.text = text,
-                    .kind = Condition::Kind::field,
-                    .fields = {name},
-                    .bits = limits::bits_of_rest});
-  }
-
   void add_of_tiles(const std::string& name) {
-    for (const double divisor : divisors) add_some(name, fmt::format("{}%{}>0", name, divisor));
+    const auto add_some = [&](FieldTerm term) {
+      collector_.add({.term = std::move(term), .fields = {name}, .bits = limits::bits_of_rest});
+    };
+    for (const double divisor : divisors) add_some({name, Comparison::greater, {"0"}, {}, divisor});
     const std::string each = lengths_of(name);
     if (each.empty()) return;
     for (const double length : short_lengths)
-      add_some(name, fmt::format("{}{}{}", each, length == 0 ? "=" : "<=", length));
+      add_some({each,
+                length == 0 ? Comparison::equal : Comparison::at_most,
+                {fmt::format("{}", length)}});
     // A range starts at 1: empty sequences do not show faults of short sequences.
     for (const double length : short_lengths)
-      if (length > 1) add_some(name, fmt::format("{}=1..{}", each, length));
+      if (length > 1) add_some({each, Comparison::equal, {fmt::format("1..{}", length)}});
   }
 
   const Cases& cases_;
@@ -351,7 +337,7 @@ bool Condition::holds(const CaseFields& of_case) const {
              return field.first == name && !field.second.empty();
            });
   };
-  return term->holds(of_case) && std::ranges::all_of(fields, is_given);
+  return term.holds(of_case) && std::ranges::all_of(fields, is_given);
 }
 
 CaseFields searched_fields(const CaseReport& report) {
@@ -359,8 +345,7 @@ CaseFields searched_fields(const CaseReport& report) {
   all.emplace_back("operator", report.operator_name);
   all.emplace_back(violated, report.violated_requirement);
   for (const spec::Metric& metric : report.metrics)
-    if (metric.unit == spec::regime_unit)
-      all.emplace_back(metric.name, metric.value > 0 ? "1" : "0");
+    if (metric.unit == spec::regime_unit) all.emplace_back(metric.name, regime(metric));
   return all;
 }
 
@@ -379,8 +364,7 @@ std::vector<Condition> joined(const std::vector<Condition>& conditions, const Ca
                               const CaseSet& passed) {
   std::map<std::string, std::vector<const Condition*>> choices;
   for (const Condition& one : conditions)
-    if (!one.value.empty() && one.kind == Condition::Kind::field)
-      choices[one.fields.front()].push_back(&one);
+    if (one.is_choice) choices[one.term.field].push_back(&one);
   const auto share = [&](const Condition* one) {
     const auto hit = static_cast<double>(open.common(one->cases));
     return hit / (hit + static_cast<double>(passed.common(one->cases)) + 1);
@@ -389,15 +373,12 @@ std::vector<Condition> joined(const std::vector<Condition>& conditions, const Ca
   for (auto& [name, values] : choices) {
     std::ranges::stable_sort(values, std::greater(), share);
     Condition join = *values.front();
-    std::string text = values.front()->text;
     for (std::size_t k = 1; k + 1 < values.size() && k < limits::most_joined; ++k) {
       if (share(values[k]) == 0) break;
       join.cases = join.cases | values[k]->cases;
-      text += "|" + values[k]->text.substr(name.size() + 1);
-      join.text = text;
-      join.term = FieldTerm::read(text)->first;
+      join.term.values.push_back(values[k]->term.values.front());
       join.bits += values[k]->bits + std::log2(static_cast<double>(values.size()));
-      join.value.clear();
+      join.is_choice = false;
       all.push_back(join);
     }
   }

@@ -55,13 +55,12 @@ struct Condition {
   /// to which they were shrunk.
   enum class Kind : std::uint8_t { violation, field, regime };
 
-  std::string text;
+  FieldTerm term;
+  std::vector<std::string> fields = {term.field};  ///< fields that it compares
+  double bits = 0;                                 ///< extra cost; lower for simple terms
+  Kind kind = Kind::field;
+  bool is_choice = false;  ///< "field=value", for a field with few values
   CaseSet cases = {};
-  Kind kind;
-  std::vector<std::string> fields;     ///< fields that the term compares
-  double bits = 0;                     ///< extra cost; lower for simple terms
-  std::string value = {};              ///< the value of "field=value" for a field with few values
-  std::optional<FieldTerm> term = {};  ///< parsed from `text`
 
   /// Returns whether the term holds for a case. Returns false if the case does not have the fields
   /// of the term.

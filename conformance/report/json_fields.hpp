@@ -3,6 +3,7 @@
 #include <concepts>
 #include <type_traits>
 
+#include "assay/conformance/causes/causes.hpp"
 #include "assay/conformance/report/results.hpp"
 
 /// Members of the reports, listed once. Writing and reading use the same lists.
@@ -48,6 +49,23 @@ void visit_members(T& r, Visitor&& visit) {
   visit("quantities", r.quantities);
   visit("heads", r.heads);
   visit("shift", r.shift);
+}
+
+template <class Fact, class Visitor>
+void visit_members(const Common<Fact>& c, Visitor&& visit) {
+  visit("fact", c.fact);
+  visit("cases", c.cases);
+  visit("outputs", c.outputs);
+}
+
+template <MaybeConst<FieldTerm> T, class Visitor>
+void visit_members(T& t, Visitor&& visit) {
+  visit("field", t.field);
+  visit("divided_by", t.divided_by);
+  visit("divisor", t.divisor);
+  visit("comparison", t.comparison);
+  visit("values", t.values);
+  visit("is_negated", t.is_negated);
 }
 
 template <MaybeConst<HeadOfAnother> T, class Visitor>

@@ -9,6 +9,7 @@
 
 #include "assay/conformance/case/shell_word.hpp"
 #include "assay/conformance/causes/causes.hpp"
+#include "assay/conformance/report/cause_text.hpp"
 #include "assay/conformance/result/printable.hpp"
 #include "assay/conformance/result/regimes.hpp"
 #include "assay/spec/numerics_limits.hpp"
@@ -29,22 +30,28 @@ Json json_of(const std::vector<WorstError>& worst) {
   return object;
 }
 
-Json json_of(const std::vector<Cause>& causes) {
+Json json_of(const std::vector<Cause>& causes, const std::vector<CaseReport>& cases) {
   Json list = Json::array();
-  for (const Cause& cause : causes)
-    list.push_back({{"pattern", cause.pattern},
-                    {"outputs", cause.outputs},
-                    {"verdict", spec::to_string(cause.verdict)},
-                    {"decided_by", spec::to_string(cause.rule)},
-                    {"decided", cause.decided},
-                    {"least_error", detail::json_of(cause.least_error)},
-                    {"largest_error", detail::json_of(cause.largest_error)},
-                    {"stage", cause.stage},
-                    {"fields", cause.fields},
-                    {"others", cause.others},
-                    {"example", cause.example},
-                    {"line", cause.line},
-                    {"cases", cause.cases}});
+  for (const Cause& cause : causes) {
+    Json object = {{"pattern", pattern_text(cause, cases)},
+                   {"outputs", cause.outputs},
+                   {"refuses_nothing", cause.refuses_nothing},
+                   {"verdict", spec::to_string(cause.verdict)},
+                   {"decided_by", spec::to_string(cause.rule)},
+                   {"decided", cause.decided},
+                   {"least_error", detail::json_of(cause.least_error)},
+                   {"largest_error", detail::json_of(cause.largest_error)},
+                   {"stage", cause.stage},
+                   {"fields", term_texts(cause)},
+                   {"terms", detail::json_of(cause.terms)},
+                   {"others", cause.others},
+                   {"example", cause.example},
+                   {"line", cause.line},
+                   {"cases", cause.cases}};
+    if (cause.deviation) object["deviation"] = detail::json_of(*cause.deviation);
+    if (cause.places) object["places"] = detail::json_of(*cause.places);
+    list.push_back(std::move(object));
+  }
   return list;
 }
 
@@ -275,7 +282,7 @@ std::string to_json(const Results& results) {
                {"environment", json_of(results.environment, results.summary.seconds)},
                {"summary", json_of(results.summary, results.cases)},
                {"shrunk", detail::json_of(results.shrunk)},
-               {"causes", json_of(causes_of(results.cases, results.shrunk))},
+               {"causes", json_of(causes_of(results.cases, results.shrunk), results.cases)},
                {"regimes", json_of(regimes_of(results.cases))}};
   if (results.shard) head["shard"] = detail::json_of(*results.shard);
   std::string text = detail::text_of(head, 1);

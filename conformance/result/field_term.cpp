@@ -1,7 +1,8 @@
 #include "assay/conformance/result/field_term.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
-#include <array>
 #include <charconv>
 #include <cmath>
 #include <system_error>
@@ -207,34 +208,10 @@ bool is_field(const CaseFields& fields, std::string_view name) {
   return std::ranges::any_of(fields, [&](const auto& field) { return field.first == name; });
 }
 
-}  // namespace
+using Comparison = FieldTerm::Comparison;
 
-std::optional<FieldTerm::Read> FieldTerm::read(std::string_view text) {
-  Cursor cursor(text);
-  const auto head = head_at(cursor);
-  if (!head) return {};
-  constexpr std::array<std::pair<const char*, Comparison>, 7> signs{{{"==", Comparison::equal},
-                                                                     {"=", Comparison::equal},
-                                                                     {"!=", Comparison::equal},
-                                                                     {"<", Comparison::less},
-                                                                     {"<=", Comparison::at_most},
-                                                                     {">", Comparison::greater},
-                                                                     {">=", Comparison::at_least}}};
-  FieldTerm term;
-  term.is_negated_ = head->is_negated != (head->sign == "!=");
-  term.field_ = head->field;
-  term.divided_by_ = head->divided_by;
-  term.divisor_ = head->divisor;
-  term.comparison_ = std::ranges::find(signs, head->sign, [](const auto& one) {
-                       return std::string(one.first);
-                     })->second;
-  term.values_ = values_at(cursor);
-  if (term.values_.empty()) return {};
-  return Read(term, cursor.place());
-}
-
-bool FieldTerm::compares_numbers(double value, double limit) const {
-  switch (comparison_) {
+bool compares_numbers(Comparison comparison, double value, double limit) {
+  switch (comparison) {
     case Comparison::equal:
       return value == limit;
     case Comparison::less:
@@ -251,70 +228,121 @@ bool FieldTerm::compares_numbers(double value, double limit) const {
 
 /// Compares two fields. Two lists are equal if all their numbers are equal; another comparison is
 /// true if it is true for any pair of numbers. Returns nothing if the value is not a field name.
-std::optional<bool> FieldTerm::compares_fields(const CaseFields& fields,
-                                               const std::string& wanted) const {
+std::optional<bool> compares_fields(const FieldTerm& term, const CaseFields& fields,
+                                    const std::string& wanted) {
   const auto [times, other] = multiple_of(wanted);
   if (!is_field(fields, other)) return {};
   std::size_t holding = 0, pairs = 0;
-  each_pair(numbers_of(fields, field_), numbers_of(fields, other), [&](double own, double limit) {
-    ++pairs;
-    if (compares_numbers(own, times * limit)) ++holding;
-  });
+  each_pair(numbers_of(fields, term.field), numbers_of(fields, other),
+            [&](double own, double limit) {
+              ++pairs;
+              if (compares_numbers(term.comparison, own, times * limit)) ++holding;
+            });
   if (pairs == 0) return {};
-  return comparison_ == Comparison::equal ? holding == pairs : holding > 0;
+  return term.comparison == Comparison::equal ? holding == pairs : holding > 0;
 }
 
 /// Returns the numbers to compare: those of the field, or their quotients or remainders.
-std::vector<double> FieldTerm::numbers(const CaseFields& fields) const {
-  Numbers all = numbers_of(fields, field_);
-  if (!divided_by_.empty()) {
+Numbers compared_numbers(const FieldTerm& term, const CaseFields& fields) {
+  Numbers all = numbers_of(fields, term.field);
+  if (!term.divided_by.empty()) {
     Numbers quotients;
-    each_pair(all, numbers_of(fields, divided_by_),
+    each_pair(all, numbers_of(fields, term.divided_by),
               [&](double above, double below) { quotients.push_back(above / below); });
     all = std::move(quotients);
   }
-  if (divisor_ > 0)
-    for (double& one : all) one = std::fmod(one, divisor_);
+  if (term.divisor > 0)
+    for (double& one : all) one = std::fmod(one, term.divisor);
   return all;
 }
 
-bool FieldTerm::compares_text(std::string_view text, std::optional<double> limit,
-                              const std::string& wanted) const {
-  if (comparison_ == Comparison::equal && std::ranges::equal(text, wanted, {}, small)) return true;
+bool compares_text(Comparison comparison, std::string_view text, std::optional<double> limit,
+                   const std::string& wanted) {
+  if (comparison == Comparison::equal && std::ranges::equal(text, wanted, {}, small, small))
+    return true;
   const auto value = limit ? number(text) : std::nullopt;
-  return value && compares_numbers(*value, *limit);
+  return value && compares_numbers(comparison, *value, *limit);
 }
 
-bool FieldTerm::compares_with(const CaseFields& fields, const std::string& wanted) const {
+bool compares_with(const FieldTerm& term, const CaseFields& fields, const std::string& wanted) {
+  const Comparison comparison = term.comparison;
   const auto limit = number(wanted);
-  const auto is_within = [&](double value) { return limit && compares_numbers(value, *limit); };
-  if (divisor_ > 0 || !divided_by_.empty()) return std::ranges::any_of(numbers(fields), is_within);
-  if (limit && field_.starts_with("lengths") && std::ranges::any_of(numbers(fields), is_within))
-    return true;
+  const auto is_within = [&](double value) {
+    return limit && compares_numbers(comparison, value, *limit);
+  };
+  const auto any_number = [&](const auto& is) {
+    return std::ranges::any_of(compared_numbers(term, fields), is);
+  };
+  if (term.divisor > 0 || !term.divided_by.empty()) return any_number(is_within);
+  if (limit && term.field.starts_with("lengths") && any_number(is_within)) return true;
   if (!limit) {
-    if (const auto decided = compares_fields(fields, wanted)) return *decided;
-    const std::size_t dots = comparison_ == Comparison::equal ? wanted.find("..") : wanted.npos;
+    if (const auto decided = compares_fields(term, fields, wanted)) return *decided;
+    const std::size_t dots = comparison == Comparison::equal ? wanted.find("..") : wanted.npos;
     if (dots != wanted.npos) {
       const auto first = number(wanted.substr(0, dots)), last = number(wanted.substr(dots + 2));
-      if (first && last)
-        return std::ranges::any_of(numbers(fields),
-                                   [&](double x) { return *first <= x && x <= *last; });
+      if (first && last) return any_number([&](double x) { return *first <= x && x <= *last; });
     }
   }
-  if (field_ != "strides") return compares_text(value_of(fields, field_), limit, wanted);
+  if (term.field != "strides")
+    return compares_text(comparison, value_of(fields, term.field), limit, wanted);
   return std::ranges::any_of(strides_of(fields), [&](std::string_view text) {
-    return compares_text(text, limit, wanted);
+    return compares_text(comparison, text, limit, wanted);
   });
 }
 
-std::vector<std::string> FieldTerm::fields() const {
-  if (divided_by_.empty()) return {field_};
-  return {field_, divided_by_};
+/// A value with one of these characters is quoted.
+constexpr std::string_view signs_of_search = " \t\n&|!()";
+
+}  // namespace
+
+std::optional<FieldTerm::Read> FieldTerm::read(std::string_view text) {
+  Cursor cursor(text);
+  const auto head = head_at(cursor);
+  if (!head) return {};
+  const bool is_unequal = head->sign == "!=";
+  FieldTerm term{.field = head->field,
+                 .comparison = is_unequal || head->sign == "=="
+                                   ? Comparison::equal
+                                   : *spec::spellings_of<Comparison>.parse(head->sign),
+                 .values = values_at(cursor),
+                 .divided_by = head->divided_by,
+                 .divisor = head->divisor,
+                 .is_negated = head->is_negated != is_unequal};
+  if (term.values.empty()) return {};
+  return Read(std::move(term), cursor.place());
 }
 
-bool FieldTerm::compares(const CaseFields& fields) const {
-  return std::ranges::any_of(
-      values_, [&](const std::string& wanted) { return compares_with(fields, wanted); });
+std::string FieldTerm::text() const {
+  const bool is_unequal = is_negated && comparison == Comparison::equal;
+  std::string text = (is_negated && !is_unequal ? "-" : "") + field;
+  if (!divided_by.empty()) text += "/" + divided_by;
+  if (divisor > 0) text += fmt::format("%{}", divisor);
+  text += is_unequal ? "!=" : spec::to_string(comparison);
+  for (std::size_t k = 0; k < values.size(); ++k) {
+    const bool is_quoted = values[k].find_first_of(signs_of_search) != std::string::npos;
+    text += fmt::format("{0}{1}{2}{1}", k == 0 ? "" : "|", is_quoted ? "\"" : "", values[k]);
+  }
+  return text;
+}
+
+bool FieldTerm::can_be_read() const {
+  const auto is_readable = [](const std::string& name) {
+    return name.empty() || Cursor(name).take_name() == name;
+  };
+  return !field.empty() && is_readable(field) && is_readable(divided_by) &&
+         std::ranges::none_of(
+             values, [](const std::string& value) { return value.find('"') != std::string::npos; });
+}
+
+std::vector<std::string> FieldTerm::fields() const {
+  if (divided_by.empty()) return {field};
+  return {field, divided_by};
+}
+
+bool FieldTerm::holds(const CaseFields& fields) const {
+  return is_negated != std::ranges::any_of(values, [&](const std::string& wanted) {
+           return compares_with(*this, fields, wanted);
+         });
 }
 
 std::string compared_name(std::string_view text) {

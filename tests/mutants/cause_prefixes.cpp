@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "assay/conformance/causes/causes.hpp"
+#include "assay/conformance/report/cause_text.hpp"
 #include "assay/conformance/report/results.hpp"
 
 /// Reads the first N cases of a recorded sweep, for increasing N. For each N it prints one line
@@ -33,6 +34,6 @@ int main(int argc, char** argv) {
     if (causes.empty()) continue;
     const Cause& first = causes.front();
     std::printf("%td\t%zu\t%s\t%s\t%s\n", count, first.cases.size(), joined(first.outputs).c_str(),
-                first.stage.c_str(), joined(first.fields).c_str());
+                first.stage.c_str(), joined(term_texts(first)).c_str());
   }
 }

@@ -3,11 +3,11 @@
 #include <random>
 #include <set>
 #include <string>
-#include <tuple>
 #include <vector>
 
 #include "assay/conformance/causes/causes.hpp"
 #include "assay/conformance/judge/prepared_case.hpp"
+#include "assay/conformance/report/cause_text.hpp"
 #include "assay/conformance/report/results.hpp"
 #include "assay/mutants/kill_table.hpp"
 #include "assay/mutants/mutant.hpp"
@@ -18,7 +18,6 @@ namespace {
 
 using Op = spec::FlashAttentionScoreGrad;
 using conformance::CaseReport;
-using conformance::Cause;
 
 /// Faults of different kinds: they affect one output or several; the wrong values have a factor,
 /// come from another head, or are in the rows of a tile.
@@ -90,17 +89,12 @@ std::vector<CaseReport> reworded(std::vector<CaseReport> reports) {
   return reports;
 }
 
-auto facts_of(const Cause& cause) {
-  return std::tuple(cause.fields, cause.outputs, cause.stage, cause.pattern, cause.others,
-                    cause.cases, cause.example, cause.line);
-}
-
 void expect_same_causes(const std::vector<CaseReport>& some,
                         const std::vector<CaseReport>& others) {
   const auto causes = causes_of(some, {}), again = causes_of(others, {});
   ASSERT_EQ(causes.size(), again.size());
   for (std::size_t k = 0; k < causes.size(); ++k)
-    EXPECT_EQ(facts_of(causes[k]), facts_of(again[k])) << causes[k].pattern;
+    EXPECT_TRUE(causes[k] == again[k]) << pattern_text(causes[k], some);
 }
 
 std::vector<std::string> ids_of_first_faults(const std::vector<CaseReport>& reports) {

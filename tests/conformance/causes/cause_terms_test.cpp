@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "assay/conformance/causes/causes.hpp"
+#include "assay/conformance/report/cause_text.hpp"
 #include "causes/conditions.hpp"
 #include "failing_cases.hpp"
 
@@ -16,14 +17,14 @@ TEST(Causes, MayLieBetweenFields) {
   const auto causes = causes_of(
       sized_reports([](int, int heads_q, int heads_kv) { return heads_q > heads_kv; }), {});
   ASSERT_EQ(causes.size(), 1U);
-  EXPECT_EQ(causes[0].fields, Names{"heads_q>heads_kv"});
+  EXPECT_EQ(term_texts(causes[0]), Names{"heads_q>heads_kv"});
   EXPECT_EQ(causes[0].others, 0);
 }
 
 TEST(Causes, CanBeTheTailOfATile) {
   const auto causes = causes_of(sized_reports([](int seq, int, int) { return seq % 32 != 0; }), {});
   ASSERT_EQ(causes.size(), 1U);
-  EXPECT_EQ(causes[0].fields, Names{"seq_q%32>0"});
+  EXPECT_EQ(term_texts(causes[0]), Names{"seq_q%32>0"});
   EXPECT_EQ(causes[0].others, 0);
 }
 
@@ -40,7 +41,8 @@ TEST(Causes, CanBeOnePackedSequence) {
     std::vector<const CaseReport*> cases;
     for (const CaseReport& one : all) cases.push_back(&one);
     const auto conditions = conditions_on(cases);
-    const auto found = std::ranges::find(conditions, text, &Condition::text);
+    const auto found = std::ranges::find_if(
+        conditions, [&](const Condition& one) { return one.term.text() == text; });
     return found != conditions.end() && std::ranges::all_of(all, [&](const CaseReport& one) {
              return found->holds(searched_fields(one)) == (one.verdict != Verdict::conforms);
            });
@@ -54,11 +56,11 @@ TEST(Causes, CanBeOnePackedSequence) {
 
 TEST(Causes, LimitsAreThoseOfWhatACaseWasShrunkTo) {
   const auto all = sized_reports([](int seq, int, int) { return seq > 70; });
-  EXPECT_EQ(causes_of(all, {}).at(0).fields, Names{"seq_q>=96"});
+  EXPECT_EQ(term_texts(causes_of(all, {}).at(0)), Names{"seq_q>=96"});
   const auto failing = std::ranges::find(all, "dk", [](const CaseReport& one) {
     return one.findings.empty() ? "" : one.findings[0].tensor;
   });
-  EXPECT_EQ(causes_of(all, {shrunk(*failing, 1, "71")}).at(0).fields, Names{"seq_q>=71"});
+  EXPECT_EQ(term_texts(causes_of(all, {shrunk(*failing, 1, "71")}).at(0)), Names{"seq_q>=71"});
 }
 
 TEST(Causes, ExcludeFieldsThatShrinkingRemoved) {
@@ -67,7 +69,7 @@ TEST(Causes, ExcludeFieldsThatShrinkingRemoved) {
   });
   const auto has_dtype = [](const std::vector<Cause>& causes) {
     return std::ranges::any_of(causes, [](const Cause& cause) {
-      return std::ranges::find(cause.fields, "dtype=fp32") != cause.fields.end();
+      return std::ranges::find(cause.terms, "dtype=fp32", &FieldTerm::text) != cause.terms.end();
     });
   };
   EXPECT_TRUE(has_dtype(causes_of(all, {})));
@@ -88,7 +90,7 @@ TEST(Causes, OfOneCaseIsItsViolation) {
   all[20].verdict = {Rule::forbidden_call, Ground::accepted, "it should have been refused"};
   const auto causes = causes_of(all, {});
   ASSERT_EQ(causes.size(), 1U);
-  EXPECT_EQ(causes[0].fields, Names{"violated=TOY-C1"});
+  EXPECT_EQ(term_texts(causes[0]), Names{"violated=TOY-C1"});
 }
 
 TEST(Causes, OfMostCasesStaysWithFewUnexplainedCases) {
@@ -99,9 +101,9 @@ TEST(Causes, OfMostCasesStaysWithFewUnexplainedCases) {
                                 }),
                                 {});
   ASSERT_EQ(causes.size(), 2U);
-  EXPECT_EQ(causes[0].fields, Names{"sparse_mode=2"});
+  EXPECT_EQ(term_texts(causes[0]), Names{"sparse_mode=2"});
   EXPECT_EQ(causes[0].others, 1);
-  EXPECT_EQ(causes[1].fields, Names{});
+  EXPECT_EQ(term_texts(causes[1]), Names{});
   EXPECT_EQ(causes[1].cases.size(), 1U);
 }
 
@@ -116,7 +118,7 @@ TEST(Causes, OmitShrunkCasesOfAnotherFault) {
   for (const ShrunkCase& one : {other_fields, other_tensor}) {
     const auto causes = causes_of(all, {one});
     ASSERT_EQ(causes.size(), 1U);
-    EXPECT_EQ(causes[0].fields, Names{"sparse_mode=3"});
+    EXPECT_EQ(term_texts(causes[0]), Names{"sparse_mode=3"});
     EXPECT_NE(causes[0].line, "toy --small");
   }
 }
@@ -132,7 +134,7 @@ TEST(Causes, AreLearntFromOutputsAndNotFromRelations) {
   }
   const auto causes = causes_of(all, {});
   ASSERT_EQ(causes.size(), 1U);
-  EXPECT_EQ(causes[0].fields, Names{"seq_q>=9"});
+  EXPECT_EQ(term_texts(causes[0]), Names{"seq_q>=9"});
   EXPECT_EQ(causes[0].others, 0);
   EXPECT_EQ(causes[0].cases.size(), 33U);
 }
@@ -146,7 +148,7 @@ TEST(Causes, IgnoreUnsupportedCases) {
       one.verdict = {Rule::conduct, Ground::died, "signal 11"};
   const auto causes = causes_of(all, {});
   ASSERT_EQ(causes.size(), 1U);
-  EXPECT_EQ(causes[0].fields, Names{"sparse_mode=1"});
+  EXPECT_EQ(term_texts(causes[0]), Names{"sparse_mode=1"});
   EXPECT_EQ(causes[0].others, 0);
 }
 
@@ -157,7 +159,7 @@ TEST(Causes, HaveNoTermThatFewCasesMeetByChance) {
       all.push_back(report("bf16", seq, mode, mode == 2 && seq < 5 ? Names{"dq"} : Names{}));
   const auto causes = causes_of(all, {});
   ASSERT_EQ(causes.size(), 1U);
-  EXPECT_EQ(causes[0].fields, Names{"sparse_mode=2"}) << "two of six cases may conform anyway";
+  EXPECT_EQ(term_texts(causes[0]), Names{"sparse_mode=2"}) << "two of six cases may conform anyway";
   EXPECT_EQ(causes[0].others, 2);
 }
 
@@ -168,7 +170,7 @@ TEST(Causes, OfNearlyAllCasesHaveACondition) {
       all.push_back(report("bf16", seq, mode, seq >= 2 ? Names{"dq"} : Names{}));
   const auto causes = causes_of(all, {});
   ASSERT_EQ(causes.size(), 1U);
-  EXPECT_EQ(causes[0].fields, Names{"seq_q>=2"});
+  EXPECT_EQ(term_texts(causes[0]), Names{"seq_q>=2"});
 }
 
 }  // namespace

@@ -6,6 +6,7 @@
 #include <set>
 
 #include "assay/conformance/causes/causes.hpp"
+#include "assay/conformance/report/cause_text.hpp"
 #include "assay/conformance/result/printable.hpp"
 #include "assay/conformance/result/regimes.hpp"
 #include "flags/values.hpp"
@@ -272,8 +273,8 @@ void print_causes(const Results& results, const std::string& program, std::ostre
     const std::string stage = cause.stage.empty() ? "" : "stage: " + cause.stage + "\n     ";
     const auto report = std::ranges::find(results.cases, cause.example, &CaseReport::id);
     const std::vector<std::string> seen = conformance::sentences_first(*report);
-    out << fmt::format("  {}. {}\n     {}\n     {}", k + 1, cause.pattern, where_text(cause),
-                       stage);
+    out << fmt::format("  {}. {}\n     {}\n     {}", k + 1, pattern_text(cause, results.cases),
+                       where_text(cause), stage);
     if (!seen.empty()) out << fmt::format("seen in {}: {}\n     ", cause.example, seen.back());
     for (const conformance::ShrunkCase& shrunk : results.shrunk)
       if (!shrunk.declared.empty() &&

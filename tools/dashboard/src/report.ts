@@ -146,9 +146,16 @@ export interface Summary {
   triples?: { admissible: number; covered: number };
 }
 
+/** A fact that `cases` cases of a cause show, in these outputs. */
+export interface Common<Fact> {
+  fact: Fact;
+  cases: number;
+  outputs: string[];
+}
+
 /** A cause as the program writes it (tools/causes_schema.md): cases are given by their ids. */
 export interface StoredCause {
-  /** One line: what fails and how. */
+  /** One line for people: what fails and how. */
   pattern: string;
   /** The most frequent verdict of its cases, the rule that gave it, and the number of cases with both. */
   verdict: string;
@@ -161,6 +168,9 @@ export interface StoredCause {
   stage: string;
   /** Terms of a query that separate its cases from those that conform; none: everything fails. */
   fields: string[];
+  /** The most frequent deviation from the expected values, and the most frequent places (tools/pattern_schema.md). */
+  deviation?: Common<Record<string, unknown>>;
+  places?: Common<Record<string, unknown>[]>;
   /** Cases that have the fields and do not fail in this way. */
   others: number;
   /** The id of the case to look at first, and the line that runs it or what it was shrunk to. */

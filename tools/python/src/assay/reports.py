@@ -121,9 +121,13 @@ class Cause:
     stage: str  # stage of the operator's computation; empty if the outputs do not show it
     fields: tuple[str, ...]  # terms that separate these cases from those that conform
     others: int  # cases that match these fields but do not fail in this way
-    pattern: str  # how they fail
+    pattern: str  # how they fail, for people
     cases: tuple[str, ...]  # ids
     line: str  # replay line of the shortest case or of its shrunk form
+    terms: tuple[Mapping[str, Any], ...] = ()  # the fields as objects
+    deviation: Mapping[str, Any] | None = None  # frequent deviation from the expected values: `fact`, `cases`, `outputs`
+    places: Mapping[str, Any] | None = None  # frequent places of failing elements, with the same members
+    refuses_nothing: bool = False  # the kernel accepts nearly all forbidden calls
 
     def __str__(self) -> str:
         failing, others = (f"{count} case{'' if count == 1 else 's'}" for count in (len(self.cases), self.others))
@@ -144,7 +148,8 @@ def _cause_from(members: Mapping[str, Any]) -> Cause:
 
     try:
         stage, pattern, line = (str(members[name]) for name in ("stage", "pattern", "line"))
-        return Cause(texts("outputs"), stage, texts("fields"), int(members["others"]), pattern, texts("cases"), line)
+        return Cause(texts("outputs"), stage, texts("fields"), int(members["others"]), pattern, texts("cases"), line,
+                     tuple(members["terms"]), members.get("deviation"), members.get("places"), bool(members["refuses_nothing"]))
     except (KeyError, TypeError, ValueError) as error:
         raise ReportError(f"the report contains an invalid cause: {type(error).__name__}: {error}") from error
 

@@ -8,6 +8,8 @@
 #include <utility>
 #include <vector>
 
+#include "assay/spec/text_enum.hpp"
+
 namespace assay::conformance {
 
 /// The names and values of a case's fields, written as in its replay line. The search adds three:
@@ -28,35 +30,32 @@ using CaseFields = std::vector<std::pair<std::string, std::string>>;
 ///
 /// The page's own parser (tools/dashboard/src/query.ts) accepts the same terms: the tests of both
 /// read tests/tools/field_terms.json.
-class FieldTerm {
- public:
+struct FieldTerm {
+  enum class Comparison : std::uint8_t { equal, less, at_most, greater, at_least };
   /// A term, and the number of characters that were read for it.
   using Read = std::pair<FieldTerm, std::size_t>;
 
+  std::string field;
+  Comparison comparison = Comparison::equal;
+  /// The term holds if the comparison holds for any of them: a number, a word, a range of numbers,
+  /// another field or a multiple of it.
+  std::vector<std::string> values;
+  std::string divided_by = {};  ///< the field that divides `field`; empty: none does
+  double divisor = 0;           ///< compares the remainder of this division; 0: the field itself
+  bool is_negated = false;
+
   /// Parses the term at the start of `text`. Returns nothing if `text` does not start with a term.
   static std::optional<Read> read(std::string_view text);
+  /// Returns the term as the search accepts it. Values with signs of the search are quoted.
+  std::string text() const;
+  /// Returns whether `read(text())` gives this term: the search has no way to write every name and
+  /// value.
+  bool can_be_read() const;
 
   /// The names of the one or two fields that the term compares.
   std::vector<std::string> fields() const;
-  bool is_negated() const { return is_negated_; }
-  bool holds(const CaseFields& fields) const { return compares(fields) != is_negated_; }
-
- private:
-  enum class Comparison : std::uint8_t { equal, less, at_most, greater, at_least };
-
-  bool compares(const CaseFields& fields) const;
-  bool compares_numbers(double value, double limit) const;
-  bool compares_text(std::string_view text, std::optional<double> limit,
-                     const std::string& wanted) const;
-  bool compares_with(const CaseFields& fields, const std::string& wanted) const;
-  std::optional<bool> compares_fields(const CaseFields& fields, const std::string& wanted) const;
-  std::vector<double> numbers(const CaseFields& fields) const;
-
-  bool is_negated_ = false;
-  std::string field_, divided_by_;
-  double divisor_ = 0;  ///< 0: the field itself, not a remainder
-  Comparison comparison_ = Comparison::equal;
-  std::vector<std::string> values_;  ///< in lower case
+  bool holds(const CaseFields& fields) const;
+  bool operator==(const FieldTerm&) const = default;
 };
 
 /// The name that a comparison uses for its field, such as "headdim" in "headdim>=64". It need not
@@ -64,3 +63,17 @@ class FieldTerm {
 std::string compared_name(std::string_view text);
 
 }  // namespace assay::conformance
+
+namespace assay::spec {
+
+template <>
+inline constexpr auto spellings_of<conformance::FieldTerm::Comparison> =
+    Spellings<conformance::FieldTerm::Comparison, 5>{{{
+        {conformance::FieldTerm::Comparison::equal, "="},
+        {conformance::FieldTerm::Comparison::less, "<"},
+        {conformance::FieldTerm::Comparison::at_most, "<="},
+        {conformance::FieldTerm::Comparison::greater, ">"},
+        {conformance::FieldTerm::Comparison::at_least, ">="},
+    }}};
+
+}  // namespace assay::spec

@@ -1,0 +1,26 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "assay/conformance/causes/causes.hpp"
+#include "assay/conformance/result/case_report.hpp"
+
+/// English sentences about causes. They are only for people: no program parses them.
+namespace assay::conformance {
+
+/// One line that says what fails, and how. Example: "dq: mostly 0 (dq); in 3 of 7 cases all at s
+/// from 4 to the end". `cases`: those that have this cause, at least its example.
+std::string pattern_text(const Cause& cause, const std::vector<CaseReport>& cases);
+
+/// The terms of the cause, as the page's search accepts them.
+std::vector<std::string> term_texts(const Cause& cause);
+
+/// Example: "where sparse_mode=3 and seq_q>=64 (3 other cases with these fields do not fail in this
+/// way)".
+std::string where_text(const Cause& cause);
+
+/// Example: "error 5 to 14.2 times the bound; nonconformant_proven by bound in 3 of 7 cases".
+std::string judged_text(const Cause& cause);
+
+}  // namespace assay::conformance

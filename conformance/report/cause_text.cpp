@@ -1,0 +1,114 @@
+#include "assay/conformance/report/cause_text.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <iterator>
+#include <optional>
+
+#include "assay/conformance/result/printable.hpp"
+#include "assay/conformance/result/sentences.hpp"
+
+namespace assay::conformance {
+namespace {
+
+/// Example: "error 5 to 14.2 times the bound". Empty if all errors are within the bound.
+std::string error_text(const Cause& cause) {
+  if (!(cause.largest_error > 0)) return {};
+  return cause.least_error == cause.largest_error
+             ? fmt::format("error {:.4g} times the bound", cause.least_error)
+             : fmt::format("error {:.4g} to {:.4g} times the bound", cause.least_error,
+                           cause.largest_error);
+}
+
+/// "nonconformant_proven by bound".
+std::string decision_text(const Cause& cause) {
+  return fmt::format("{} by {}", spec::to_string(cause.verdict), spec::to_string(cause.rule));
+}
+
+/// "mostly FACT (dq)" if more than half of the cases show it, otherwise "in 3 of 7 cases FACT".
+template <class Fact>
+std::string text_of(const std::optional<Common<Fact>>& common, const Cause& cause) {
+  if (!common) return {};
+  const auto all = std::ssize(cause.cases);
+  return (2 * common->cases > all ? "mostly "
+                                  : fmt::format("in {} of {} cases ", common->cases, all)) +
+         describe(common->fact) +
+         (common->outputs.size() < cause.outputs.size()
+              ? fmt::format(" ({})", fmt::join(common->outputs, ", "))
+              : "");
+}
+
+std::string failures_text(const Cause& cause) {
+  if (cause.refuses_nothing) {
+    const auto accepted = std::ssize(cause.cases);
+    const std::string count = cause.others == 0
+                                  ? fmt::format("all {}", accepted)
+                                  : fmt::format("{} of {}", accepted, accepted + cause.others);
+    return count + " forbidden calls were accepted: check() refuses nothing";
+  }
+  std::vector<std::string> facts = {text_of(cause.deviation, cause), text_of(cause.places, cause)};
+  std::erase(facts, "");
+  if (facts.empty()) facts.push_back(error_text(cause));
+  if (facts[0].empty()) facts[0] = decision_text(cause);
+  return fmt::format("{}{}{}", fmt::join(cause.outputs, ", "), cause.outputs.empty() ? "" : ": ",
+                     fmt::join(facts, "; "));
+}
+
+/// Says in which elements outputs of the case are NaN. If dq, dk and dv are all NaN, these rows are
+/// the queries and keys of the tile in which the first NaN appeared.
+std::string nan_text(const CaseReport& report) {
+  std::vector<std::string> places;
+  for (const Finding& finding : report.findings)
+    if (const auto& pattern = finding.pattern;
+        pattern && pattern->deviation.kind == DeviationKind::not_a_number)
+      places.push_back(finding.tensor + " " +
+                       (pattern->places.empty() ? "everywhere" : describe(pattern->places)));
+  if (places.empty()) return {};
+  return fmt::format("; NaN in {}: {}", report.id, fmt::join(places, ", "));
+}
+
+}  // namespace
+
+std::string pattern_text(const Cause& cause, const std::vector<CaseReport>& cases) {
+  std::string text = failures_text(cause);
+  const auto example = std::ranges::find(cases, cause.example, &CaseReport::id);
+  if (example == cases.end()) return text;
+  text += nan_text(*example);
+  // The message of a kernel that crashed or refused the call.
+  constexpr std::size_t most_shown = 300;
+  if (const std::string& evidence = example->verdict.evidence;
+      cause.outputs.empty() && !cause.refuses_nothing && !evidence.empty())
+    text += fmt::format(", in {}: {}", example->id, excerpt(evidence, most_shown));
+  return text;
+}
+
+std::vector<std::string> term_texts(const Cause& cause) {
+  std::vector<std::string> texts;
+  for (const FieldTerm& term : cause.terms) texts.push_back(term.text());
+  return texts;
+}
+
+std::string where_text(const Cause& cause) {
+  const std::string others =
+      fmt::format("{} other case{}", cause.others, cause.others == 1 ? "" : "s");
+  if (cause.terms.empty())
+    return cause.others == 0 ? "in every case that has it"
+                             : fmt::format("no condition found: {} {} not fail in this way", others,
+                                           cause.others == 1 ? "does" : "do");
+  const std::string fields = fmt::format("where {}", fmt::join(term_texts(cause), " and "));
+  if (cause.others == 0) return fields + " (no other case has these fields)";
+  return fields + fmt::format(" ({} with these fields {} not fail in this way)", others,
+                              cause.others == 1 ? "does" : "do");
+}
+
+std::string judged_text(const Cause& cause) {
+  std::string text = error_text(cause);
+  if (!text.empty()) text += "; ";
+  text += decision_text(cause);
+  const auto all = std::ssize(cause.cases);
+  return cause.decided == all ? text : text + fmt::format(" in {} of {} cases", cause.decided, all);
+}
+
+}  // namespace assay::conformance
