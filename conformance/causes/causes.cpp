@@ -175,10 +175,21 @@ bool are_alike(const Group& a, const Group& b) {
   });
 }
 
-/// Returns the groups that form a cause.
-struct Merged {
-  std::vector<Group> groups;
-  std::vector<Manner> manners;
+/// Groups that form a cause, with their cases and tensors.
+struct Part {
+  std::vector<Group> groups = {};
+  std::vector<Manner> manners = {};
+  Members members = {};
+  std::set<std::string> tensors = {};
+
+  void add(Group group, const Manner& manner) {
+    members.insert(group.cases.begin(), group.cases.end());
+    if (!group.way.tensor.empty()) tensors.insert(group.way.tensor);
+    manners.push_back(manner);
+    groups.push_back(std::move(group));
+  }
+  /// Returns whether terms over fields separate its cases from others.
+  bool has_rule() const { return !groups[0].terms.empty(); }
 };
 
 bool contradict(const std::vector<Manner>& some, const std::vector<Manner>& others) {
@@ -187,47 +198,25 @@ bool contradict(const std::vector<Manner>& some, const std::vector<Manner>& othe
   });
 }
 
-std::vector<Merged> merged(std::vector<Group> groups, const std::vector<CaseReport>& cases) {
+std::vector<Part> merged(std::vector<Group> groups, const std::vector<CaseReport>& cases) {
   std::ranges::stable_sort(
       groups, [](const auto& a, const auto& b) { return a.cases.size() > b.cases.size(); });
-  std::vector<Merged> all;
+  std::vector<Part> all;
   for (Group& group : groups) {
-    const std::vector<Manner> manner = {manner_of(group, cases)};
-    const auto near = std::ranges::find_if(all, [&](const Merged& one) {
-      return are_alike(one.groups[0], group) && !contradict(one.manners, manner);
+    const Manner manner = manner_of(group, cases);
+    const auto near = std::ranges::find_if(all, [&](const Part& one) {
+      return are_alike(one.groups[0], group) && !contradict(one.manners, {manner});
     });
-    Merged& cause = near == all.end() ? all.emplace_back() : *near;
-    cause.groups.push_back(std::move(group));
-    cause.manners.push_back(manner[0]);
+    (near == all.end() ? all.emplace_back() : *near).add(std::move(group), manner);
   }
   return all;
-}
-
-/// The cases and tensors of one cause.
-struct Part {
-  Members members;
-  std::set<std::string> tensors;
-  std::vector<Manner> manners;
-  bool has_rule;  ///< true if terms over fields separate its cases from others
-};
-
-Part part_of(const Merged& cause) {
-  Part part{.members = {},
-            .tensors = {},
-            .manners = cause.manners,
-            .has_rule = !cause.groups[0].terms.empty()};
-  for (const Group& group : cause.groups) {
-    part.members.insert(group.cases.begin(), group.cases.end());
-    if (!group.way.tensor.empty()) part.tensors.insert(group.way.tensor);
-  }
-  return part;
 }
 
 /// Returns whether `small` is another bug than `large`: `large` has no rule, and the rule of
 /// `small` selects less than half of the cases of `large`. If both were outputs of one bug, more
 /// cases would fail in common.
 bool is_minor_rule(const Part& small, const Part& large) {
-  return small.has_rule && !large.has_rule &&
+  return small.has_rule() && !large.has_rule() &&
          static_cast<double>(small.members.size()) <
              limits::minor * static_cast<double>(large.members.size());
 }
@@ -268,20 +257,18 @@ class CauseWriter {
     for (const ShrunkCase& one : shrunk) shrunk_.emplace(one.id, &one);
   }
 
-  /// `part`: the cause that consists of these groups. `all`: all causes.
-  Cause cause(const std::vector<Group>& groups, const Part& part,
-              const std::vector<Part>& all) const;
+  /// `all`: the parts of all causes.
+  Cause cause(const Part& part, const std::vector<Part>& all) const;
 
  private:
   /// Finds what the failures of a cause have in common: places, deviation, verdict, errors.
   void describe_failures(const Members& members, Cause& cause) const;
-  std::string stage(const std::vector<const Condition*>& terms, const Part& part,
-                    const std::vector<Part>& all) const;
+  std::string stage(const Part& part, const std::vector<Part>& all) const;
   /// Returns the outputs that fail in more than half of the cases.
   std::set<std::string> usually_failing(const Members& members) const;
   /// Returns the case to which `report` was shrunk; null if this case does not have the fields and
   /// outputs of the cause, because shrinking may end at another bug.
-  const ShrunkCase* shrunk_of(const CaseReport& report, const Group& group, const Part& part) const;
+  const ShrunkCase* shrunk_of(const CaseReport& report, const Part& part) const;
 
   const std::vector<CaseReport>& cases_;
   std::map<std::string, const ShrunkCase*> shrunk_;  ///< by the id of the case
@@ -318,8 +305,7 @@ void CauseWriter::describe_failures(const Members& members, Cause& cause) const 
 /// A stage is a step of the computation that affects some outputs. Returns the first stage that
 /// affects all failing outputs in nearly all cases. Ignores outputs that another bug explains.
 /// Prefers a stage that uses the fields in the terms.
-std::string CauseWriter::stage(const std::vector<const Condition*>& terms, const Part& part,
-                               const std::vector<Part>& all) const {
+std::string CauseWriter::stage(const Part& part, const std::vector<Part>& all) const {
   const Members& members = part.members;
   const auto is_of_another = [&](std::size_t k, const std::string& tensor) {
     return !part.tensors.contains(tensor) && std::ranges::any_of(all, [&](const Part& other) {
@@ -328,7 +314,7 @@ std::string CauseWriter::stage(const std::vector<const Condition*>& terms, const
     });
   };
   const auto is_asked_about = [&](std::string_view field) {
-    return std::ranges::any_of(terms, [&](const Condition* term) {
+    return std::ranges::any_of(part.groups[0].terms, [&](const Condition* term) {
       return std::ranges::find(term->fields, field) != term->fields.end();
     });
   };
@@ -353,8 +339,7 @@ std::string CauseWriter::stage(const std::vector<const Condition*>& terms, const
   return first == stages.end() ? "" : std::string(first->what);
 }
 
-const ShrunkCase* CauseWriter::shrunk_of(const CaseReport& report, const Group& group,
-                                         const Part& part) const {
+const ShrunkCase* CauseWriter::shrunk_of(const CaseReport& report, const Part& part) const {
   const auto entry = shrunk_.find(report.id);
   if (entry == shrunk_.end()) return nullptr;
   const ShrunkCase& shrunk = *entry->second;
@@ -363,7 +348,8 @@ const ShrunkCase* CauseWriter::shrunk_of(const CaseReport& report, const Group& 
       part.tensors.empty() || std::ranges::any_of(shrunk.failed, [&](const std::string& tensor) {
         return part.tensors.contains(tensor);
       });
-  return has_outputs && may_hold(group.terms, searched_fields(neighbour_of(report, shrunk)))
+  return has_outputs &&
+                 may_hold(part.groups[0].terms, searched_fields(neighbour_of(report, shrunk)))
              ? &shrunk
              : nullptr;
 }
@@ -378,28 +364,27 @@ std::set<std::string> CauseWriter::usually_failing(const Members& members) const
   return usual;
 }
 
-Cause CauseWriter::cause(const std::vector<Group>& groups, const Part& part,
-                         const std::vector<Part>& all) const {
+Cause CauseWriter::cause(const Part& part, const std::vector<Part>& all) const {
+  const Group& group = part.groups[0];
   const Members& members = part.members;
   const std::set<std::string>& tensors = part.tensors;
   Cause cause{.outputs = {tensors.begin(), tensors.end()},
-              .refuses_nothing = groups[0].refuses_nothing,
+              .refuses_nothing = group.refuses_nothing,
               .terms = {},
-              .others = groups[0].others};
-  for (const Condition* term : groups[0].terms) cause.terms.push_back(term->term);
+              .others = group.others};
+  for (const Condition* term : group.terms) cause.terms.push_back(term->term);
   describe_failures(members, cause);
-  if (!tensors.empty() && !are_never_written(part, cases_))
-    cause.stage = stage(groups[0].terms, part, all);
+  if (!tensors.empty() && !are_never_written(part, cases_)) cause.stage = stage(part, all);
   for (const std::size_t k : members) cause.cases.push_back(cases_[k].id);
   // The reader looks at this example first. Prefer a shrunk case, then a case in which all usually
   // failing outputs fail, then the shortest line.
   const std::set<std::string> usual = usually_failing(members);
   const auto line_of = [&](std::size_t k) -> const std::string& {
-    const ShrunkCase* const shrunk = shrunk_of(cases_[k], groups[0], part);
+    const ShrunkCase* const shrunk = shrunk_of(cases_[k], part);
     return shrunk == nullptr ? cases_[k].command_line : shrunk->shrunk;
   };
   const auto cost = [&](std::size_t k) {
-    const ShrunkCase* const shrunk = shrunk_of(cases_[k], groups[0], part);
+    const ShrunkCase* const shrunk = shrunk_of(cases_[k], part);
     const std::vector<std::string> failed =
         shrunk == nullptr || shrunk->failed.empty() ? failed_tensors(cases_[k]) : shrunk->failed;
     const auto missing = std::ranges::count_if(usual, [&](const std::string& tensor) {
@@ -419,14 +404,10 @@ std::vector<Cause> causes_of(const std::vector<CaseReport>& cases,
                              const std::vector<ShrunkCase>& shrunk) {
   if (std::ranges::none_of(cases, fails)) return {};
   Grouping grouping(cases, shrunk);
-  std::vector<Group> groups = grouping.groups();
+  const std::vector<Part> parts = merged(grouping.groups(), cases);
   const CauseWriter writer(cases, shrunk);
-  const std::vector<Merged> of_causes = merged(std::move(groups), cases);
-  std::vector<Part> parts;
-  for (const Merged& of_one : of_causes) parts.push_back(part_of(of_one));
   std::vector<Cause> causes;
-  for (std::size_t k = 0; k < parts.size(); ++k)
-    causes.push_back(writer.cause(of_causes[k].groups, parts[k], parts));
+  for (const Part& part : parts) causes.push_back(writer.cause(part, parts));
   std::ranges::stable_sort(
       causes, [](const Cause& a, const Cause& b) { return a.cases.size() > b.cases.size(); });
   return causes;
