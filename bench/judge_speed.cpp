@@ -5,6 +5,7 @@
 
 #include "assay/conformance/judge/prepared_case.hpp"
 #include "assay/conformance/operators/flash_attention_score_grad.hpp"
+#include "assay/conformance/report/sentences.hpp"
 #include "assay/optimized/flash_attention_score_grad.hpp"
 #include "benchmarks.hpp"
 
@@ -46,10 +47,10 @@ void judge_speed(Recorder& recorder, std::size_t runs) {
       const auto report = conformance::judge_case(c, *implementation);
       // A failing case ends early, so its time would be too short.
       if (report.verdict != conformance::Verdict::conforms)
-        throw std::runtime_error("judge: the case '" + kind.line + "' ended as " +
-                                 std::string(spec::to_string(report.verdict.value())) +
-                                 "; expected conforms" +
-                                 (report.findings.empty() ? "" : ": " + report.findings[0].text));
+        throw std::runtime_error(
+            "judge: the case '" + kind.line + "' ended as " +
+            std::string(spec::to_string(report.verdict.value())) + "; expected conforms" +
+            (report.findings.empty() ? "" : ": " + sentence_of(report.findings[0], report)));
     };
     const auto seconds = measure_in_turns({judge}, runs);
     recorder.host_rate({"judge", kind.name}, {"cases", "1/s"}, 1.0, seconds[0]);

@@ -12,6 +12,7 @@
 #include "assay/conformance/judge/prepared_case.hpp"
 #include "assay/conformance/operators.hpp"
 #include "assay/conformance/report/cause_text.hpp"
+#include "assay/conformance/report/sentences.hpp"
 #include "assay/parallel/loop.hpp"
 #include "assay/spec/operators.hpp"
 #include "yardsticks.hpp"
@@ -76,7 +77,8 @@ void count_failure(KillRow& row, const CaseReport& report) {
   if (row.failed > 1) return;
   row.replay = report.command_line;
   for (const conformance::Finding& finding : report.findings)
-    if (row.text.empty() && finding.rule != conformance::FindingRule::note) row.text = finding.text;
+    if (row.text.empty() && finding.rule != conformance::FindingRule::note)
+      row.text = sentence_of(finding, report);
 }
 
 void count_fails(KillRow& row, const std::vector<bool>& fails) {

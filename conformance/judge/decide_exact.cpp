@@ -10,7 +10,6 @@
 #include <vector>
 
 #include "assay/conformance/inputs/inputs.hpp"
-#include "assay/conformance/result/sentences.hpp"
 #include "judge/decide.hpp"
 #include "judge/elements/error_map.hpp"
 #include "judge/elements/failure_pattern.hpp"
@@ -183,13 +182,10 @@ bool TensorJudge::judge(const ExactOutput& subject, CaseReport& report) {
   if (next > 0) result_.errors = grid.map();
   if (result_.worst > 0) look_around(subject, *result_.errors);
   report.tensors.push_back(result_);
-  if (differing_->count() > 1) {
+  if (differing_->count() > 1)
     report.findings.push_back({.rule = FindingRule::exact_case,
                                .tensor = subject.tensor.name,
-                               .text = {},
                                .pattern = differing_->pattern(result_.elements_judged)});
-    write_text(report.findings.back());
-  }
   for (Finding& finding : findings_) report.findings.push_back(std::move(finding));
   return differing_->count() == 0;
 }

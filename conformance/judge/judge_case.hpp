@@ -38,17 +38,20 @@ constexpr bool is_documented(spec::Status status) {
 /// documentation requires.
 inline Decision refusal(const spec::ExpectedStatus& expected, const spec::Rejected& answer,
                         CaseReport& report) {
-  const std::string seen = "refused with " + describe(answer.status()) + ": " + answer.what();
-  add_note(report, FindingRule::status, seen);
-  const auto decided = [&](Ground ground) { return Decision(Rule::forbidden_call, ground, seen); };
-  if (answer.status() == spec::Status::success) return decided(Ground::wrong_status);
-  if (expected.any)
-    return decided(is_documented(answer.status()) ? Ground::documented_status
-                                                  : Ground::other_status);
-  if (answer.status() == expected.code) return decided(Ground::documented_status);
-  const std::string documented = "the documents name " + describe(expected.code);
-  add_note(report, FindingRule::status, documented);
-  return {Rule::forbidden_call, Ground::wrong_status, seen + "; " + documented};
+  const spec::Status status = answer.status();
+  Refusal seen{.status = static_cast<std::int32_t>(status)};
+  Ground ground = Ground::documented_status;
+  if (status == spec::Status::success) {
+    ground = Ground::wrong_status;
+  } else if (expected.any) {
+    if (!is_documented(status)) ground = Ground::other_status;
+  } else if (status != expected.code) {
+    ground = Ground::wrong_status;
+    seen.documented = static_cast<std::int32_t>(expected.code);
+  }
+  report.findings.push_back(
+      {.rule = FindingRule::status, .refusal = seen, .message = answer.what()});
+  return {Rule::forbidden_call, ground, {}};
 }
 
 /// Returns whether the kernel has a phase 1. If the query throws, returns true: the call of phase 1
@@ -104,7 +107,8 @@ CaseReport judge_violation(const Case<Op>& c, spec::Implementation<Op>& kernel) 
                                   ? "stated only by the vendor's code, which --upstream=off ignores"
                                   : std::string(spec::to_string(standing))) +
                              ": reported, no verdict";
-    report.verdict = {Rule::open_question, open + "; " + report.verdict.evidence};
+    const std::string& seen = report.verdict.evidence;  // empty after a refusal, which is a finding
+    report.verdict = {Rule::open_question, seen.empty() ? open : open + "; " + seen};
     add_note(report, FindingRule::note, open);
   }
   return report;
@@ -139,10 +143,7 @@ SecondRun run_again(const Case<Op>& c, const typename Op::Inputs& inputs,
   const auto once = all_tensors(first), again = all_tensors(run.outputs);
   for (std::size_t k = 0; k < once.size(); ++k)
     if (once[k].tensor->bytes != again[k].tensor->bytes)
-      second.findings.push_back({.rule = FindingRule::determinism,
-                                 .tensor = once[k].name,
-                                 .text = std::string("two runs differ in ") + once[k].name +
-                                         " although a fixed order is declared"});
+      second.findings.push_back({.rule = FindingRule::determinism, .tensor = once[k].name});
   return second;
 }
 
@@ -152,7 +153,7 @@ inline void add(SecondRun second, CaseReport& report) {
   for (Finding& finding : second.findings) {
     if (finding.rule == FindingRule::determinism &&
         contribution(report.verdict) != ExitCode::nonconformant)
-      report.verdict = {Rule::determinism, finding.text};
+      report.verdict = {Rule::determinism, {}};
     report.findings.push_back(std::move(finding));
   }
 }
@@ -347,7 +348,7 @@ std::optional<CaseReport> stopped_in_phase_1(const Case<Op>& c, const spec::Call
   if (answer.failure)
     decide(report, *answer.failure, FindingRule::status);
   else
-    decide(report, not_offered(*reason), FindingRule::note);
+    decide(report, not_offered(*reason), FindingRule::note, *reason);
   return report;
 }
 

@@ -59,11 +59,11 @@ CaseReport read_otherwise(const Case<Op>& c, spec::Implementation<Op>& kernel, C
                    "declares: no declaration fits both calls");
       continue;
     }
-    decide(
-        report,
-        {Rule::undeclared_order, Ground::fits_otherwise,
-         "conforms if " + reading.text + "; in the order of the case: " + first.verdict.evidence},
-        FindingRule::note);
+    decide(report,
+           {Rule::undeclared_order, Ground::fits_otherwise,
+            "conforms if " + reading.text + "; in the order of the case it is " +
+                std::string(spec::to_string(first.verdict.value()))},
+           FindingRule::note);
     return report;
   }
   return first;

@@ -1,13 +1,17 @@
 #include "judge/run_kernel.hpp"
 
+#include <utility>
+
 namespace assay::conformance {
 
 void add_note(CaseReport& report, FindingRule rule, const std::string& text) {
   report.findings.push_back({.rule = rule, .text = text});
 }
 
-void decide(CaseReport& report, Decision decision, FindingRule finding) {
-  add_note(report, finding, decision.evidence);
+void decide(CaseReport& report, Decision decision, FindingRule finding,
+            std::optional<std::string> message) {
+  report.findings.push_back(
+      {.rule = finding, .text = decision.evidence, .message = std::move(message)});
   report.verdict = std::move(decision);
 }
 

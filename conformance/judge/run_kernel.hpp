@@ -31,7 +31,9 @@ inline double seconds_since(std::chrono::steady_clock::time_point start) {
 void add_note(CaseReport& report, FindingRule rule, const std::string& text);
 
 /// Sets the decision of the report. Also adds its evidence as a finding of the rule `finding`.
-void decide(CaseReport& report, Decision decision, FindingRule finding);
+/// `message`: the kernel's own words.
+void decide(CaseReport& report, Decision decision, FindingRule finding,
+            std::optional<std::string> message = {});
 
 /// Returns "161002 ACLNN_ERR_PARAM_INVALID", or only the number if the code has no name.
 std::string describe(spec::Status status);
@@ -250,6 +252,7 @@ Run<Op> run_once(const Case<Op>& c, const typename Op::Inputs& inputs,
                                   (question.empty() ? "" : "; " + question)));
   } catch (const spec::Unsupported& reason) {
     fail(not_offered(reason.what()));
+    run.findings.back().message = reason.what();
   } catch (const spec::ImplementationFault& seen) {
     fail(decision_of(seen));
   } catch (const spec::NotAsked&) {

@@ -188,10 +188,7 @@ Decision compare_tiles(const TileSums& sums, const RowReader& rows, const Arithm
   if (failing.size() > most_printed)
     findings.push_back({.rule = FindingRule::tile_sum,
                         .tensor = sums.name,
-                        .text = std::to_string(failing.size()) + " of " +
-                                std::to_string(sums.tiles.size()) + " tiles of " +
-                                std::to_string(tile_rows) + " rows of " + sums.name +
-                                " have another sum"});
+                        .count = FailureCount{std::ssize(failing), std::ssize(sums.tiles)}});
   for (std::size_t k = 0; k < std::min(failing.size(), most_printed); ++k)
     findings.push_back(finding_of(sums, failing[k]));
   if (failing.empty()) return no_objection("the sums of " + sums.name);

@@ -7,8 +7,8 @@
 #include <iterator>
 #include <optional>
 
+#include "assay/conformance/report/sentences.hpp"
 #include "assay/conformance/result/printable.hpp"
-#include "assay/conformance/result/sentences.hpp"
 
 namespace assay::conformance {
 namespace {
@@ -78,7 +78,7 @@ std::string pattern_text(const Cause& cause, const std::vector<CaseReport>& case
   text += nan_text(*example);
   // The message of a kernel that crashed or refused the call.
   constexpr std::size_t most_shown = 300;
-  if (const std::string& evidence = example->verdict.evidence;
+  if (const std::string evidence = evidence_of(*example);
       cause.outputs.empty() && !cause.refuses_nothing && !evidence.empty())
     text += fmt::format(", in {}: {}", example->id, excerpt(evidence, most_shown));
   return text;

@@ -25,6 +25,31 @@ void visit_members(T& f, Visitor&& visit) {
   visit("tolerance", f.tolerance);
   visit("text", f.text);
   visit("pattern", f.pattern);
+  visit("count", f.count);
+  visit("refusal", f.refusal);
+  visit("again", f.again);
+  visit("message", f.message);
+}
+
+template <MaybeConst<FailureCount> T, class Visitor>
+void visit_members(T& c, Visitor&& visit) {
+  visit("failing", c.failing);
+  visit("judged", c.judged);
+}
+
+template <MaybeConst<Refusal> T, class Visitor>
+void visit_members(T& r, Visitor&& visit) {
+  visit("status", r.status);
+  visit("documented", r.documented);
+}
+
+template <MaybeConst<FailedAgain> T, class Visitor>
+void visit_members(T& a, Visitor&& visit) {
+  visit("runs", a.runs);
+  visit("failures", a.failures);
+  visit("before", a.before);
+  visit("fails_after", a.fails_after);
+  visit("trouble", a.trouble);
 }
 
 template <MaybeConst<Pattern> T, class Visitor>

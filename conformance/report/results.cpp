@@ -10,6 +10,7 @@
 #include "assay/conformance/case/shell_word.hpp"
 #include "assay/conformance/causes/causes.hpp"
 #include "assay/conformance/report/cause_text.hpp"
+#include "assay/conformance/report/sentences.hpp"
 #include "assay/conformance/result/printable.hpp"
 #include "assay/conformance/result/regimes.hpp"
 #include "assay/spec/numerics_limits.hpp"
@@ -271,7 +272,9 @@ std::string replay_command(const CaseReport& report, const std::string& program)
   return program + replay_command(report.command_line, report.implementation).substr(own.size());
 }
 
-std::string to_json(const CaseReport& report) { return detail::text_of(detail::json_of(report)); }
+std::string to_json(const CaseReport& report) {
+  return detail::text_of(detail::json_of(with_sentences(report)));
+}
 
 std::string to_json(const spec::Numerics& numerics) {
   return detail::text_of(detail::json_of(numerics));

@@ -1,9 +1,6 @@
 #include "assay/conformance/result/case_report.hpp"
 
 #include <algorithm>
-#include <set>
-#include <string_view>
-#include <utility>
 
 namespace assay::conformance {
 
@@ -16,7 +13,9 @@ bool breaks_a_limit(FindingRule rule) {
 
 }  // namespace
 
-bool is_expected_zeros(const TensorReport& tensor) { return tensor.controls.starts_with("Z."); }
+bool is_expected_zeros(const TensorReport& tensor) {
+  return !tensor.controls.empty() && tensor.rows_nonzero == 0;
+}
 
 std::vector<std::string> failed_tensors(const CaseReport& report) {
   if (contribution(report.verdict) != ExitCode::nonconformant) return {};
@@ -26,20 +25,6 @@ std::vector<std::string> failed_tensors(const CaseReport& report) {
         std::ranges::find(tensors, finding.tensor) == tensors.end())
       tensors.push_back(finding.tensor);
   return tensors.empty() ? std::vector<std::string>{""} : tensors;
-}
-
-std::string reason_of(const CaseReport& report) {
-  if (report.verdict.evidence.empty()) return {};
-  return "decided by " + std::string(spec::to_string(report.verdict.rule())) + ": " +
-         report.verdict.evidence;
-}
-
-std::vector<std::string> sentences_first(const CaseReport& report) {
-  std::vector<std::string> lines;
-  if (std::string reason = reason_of(report); !reason.empty()) lines.push_back(std::move(reason));
-  if (!report.findings.empty() && report.findings.front().text != report.verdict.evidence)
-    lines.push_back(report.findings.front().text);
-  return lines;
 }
 
 Certainty& Certainty::operator+=(const Certainty& other) {

@@ -104,6 +104,8 @@ CaseReport printable(CaseReport report) {
   const auto tell = [&](Finding& finding) {
     make(finding.tensor);
     shorten(finding.text);
+    if (finding.message) shorten(*finding.message);
+    if (finding.again) make(finding.again->before), shorten(finding.again->trouble);
     if (!finding.pattern) return;
     for (AxisPlace& place : finding.pattern->places) make(place.axis);
     for (std::string& quantity : finding.pattern->deviation.quantities) make(quantity);

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <exception>
+#include <optional>
 #include <string>
 #include <utility>
 
@@ -27,21 +28,21 @@ const Case<Op>* call_before(std::span<const Case<Op>> cases, std::size_t place) 
 }
 
 /// Runs a failing case again on a new instance of the kernel, alone and after the case `before`,
-/// and describes the results. Empty if the case fails alone.
+/// and returns how often it failed; nothing if it always fails alone.
 template <class Op>
-std::string unsteadiness(const Case<Op>& c, const Case<Op>* before, const MakeFresh<Op>& fresh,
-                         double seconds) {
+std::optional<FailedAgain> unsteadiness(const Case<Op>& c, const Case<Op>* before,
+                                        const MakeFresh<Op>& fresh, double seconds) {
   const auto alone = fresh();
-  const Repetition again =
+  const Repetition seen =
       conformance::repeat([&] { return fails(judge_case(c, *alone)); }, 1, seconds);
-  if (again.always_fails()) return {};
-  const std::string text = "run again alone, the case fails " + text_of(again);
-  if (again.failures > 0 || before == nullptr) return text;
+  if (seen.always_fails()) return {};
+  FailedAgain again{.runs = seen.runs, .failures = seen.failures};
+  if (again.failures > 0 || before == nullptr) return again;
   const auto other = fresh();
   judge_case(*before, *other);
-  return fails(judge_case(c, *other))
-             ? text + ", but after another call: " + command_line(*before)
-             : text + ", nor after the previous case: it fails rarely, or only after other calls";
+  again.before = command_line(*before);
+  again.fails_after = fails(judge_case(c, *other));
+  return again;
 }
 
 }  // namespace detail
@@ -81,15 +82,15 @@ void Sweep::repeat(std::span<const Case<Op>> cases, std::size_t failing, const M
   if (!detail::fails(report) || c.track == Track::arguments || 2 * report.seconds_total > left)
     return;
   const auto start = std::chrono::steady_clock::now();
-  std::string text;
+  std::optional<FailedAgain> again;
   try {
-    text = detail::unsteadiness(c, detail::call_before(cases, failing), fresh, left);
+    again = detail::unsteadiness(c, detail::call_before(cases, failing), fresh, left);
   } catch (const std::exception& failure) {
-    text = std::string("the case could not be run again alone: ") + failure.what();
+    again = FailedAgain{.trouble = failure.what()};
   }
-  if (!text.empty())
+  if (again)
     report.findings.insert(report.findings.begin(),
-                           {.rule = FindingRule::repeat, .text = std::move(text)});
+                           {.rule = FindingRule::repeat, .again = std::move(again)});
   repeat_seconds_ += seconds_since(start);
 }
 

@@ -15,6 +15,7 @@
 #include "assay/conformance/operators/nsa_compress_grad.hpp"
 #include "assay/conformance/report/record.hpp"
 #include "assay/conformance/report/results.hpp"
+#include "assay/conformance/report/sentences.hpp"
 #include "assay/conformance/result/meaning.hpp"
 #include "assay/fixtures/file.hpp"
 #include "compression/plan/calls.hpp"
@@ -99,9 +100,14 @@ class Hooked final : public spec::Implementation<CompressOp> {
   CompressKernel kernel_;
 };
 
+/// Returns the decision of a report, with the sentence that says why.
+Decision explained(CaseReport report) {
+  return conformance::with_sentences(std::move(report)).verdict;
+}
+
 Decision judged(const CompressCase& c, Hooks hooks = {}) {
   Hooked kernel(std::move(hooks));
-  return conformance::judge_case(c, kernel).verdict;
+  return explained(conformance::judge_case(c, kernel));
 }
 
 template <std::int32_t code>
@@ -198,7 +204,8 @@ Decision outside() {
 Decision controlled(const conformance::ControlResult& control) {
   CaseReport report;
   report.tensors = {{.name = "dq"}};
-  return conformance::control_decision({control}, report);
+  report.verdict = conformance::control_decision({control}, report);
+  return explained(report);
 }
 
 Decision exempted() {

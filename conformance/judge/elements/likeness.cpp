@@ -13,7 +13,6 @@
 #include <string>
 #include <vector>
 
-#include "assay/conformance/result/sentences.hpp"
 #include "assay/spec/at.hpp"
 
 namespace assay::conformance {
@@ -235,15 +234,12 @@ void add_likeness(const Expectation& e, const RowReader& actual, std::vector<Fin
       first->pattern->deviation.kind != DeviationKind::none)
     return;
   first->pattern->deviation = likeness(e, actual);
-  write_text(*first);
 }
 
 void name_factors(CaseReport& report) {
-  for (Finding& finding : report.findings) {
-    if (!finding.pattern || finding.pattern->deviation.kind != DeviationKind::multiple) continue;
-    finding.pattern->deviation.quantities = names_of(finding.pattern->deviation.factor, report);
-    write_text(finding);
-  }
+  for (Finding& finding : report.findings)
+    if (finding.pattern && finding.pattern->deviation.kind == DeviationKind::multiple)
+      finding.pattern->deviation.quantities = names_of(finding.pattern->deviation.factor, report);
 }
 
 }  // namespace assay::conformance

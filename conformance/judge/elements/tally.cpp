@@ -6,7 +6,6 @@
 #include <sstream>
 #include <utility>
 
-#include "assay/conformance/result/sentences.hpp"
 #include "assay/spec/at.hpp"
 #include "judge/decide.hpp"
 #include "judge/elements/row_loops.hpp"
@@ -151,7 +150,6 @@ Decision Tally::finish(TensorReport& report, std::vector<Finding>& findings) {
   if (failing_.count() > 1) {
     note(FindingRule::bound, {});
     findings.back().pattern = failing_.pattern(report.elements_judged);
-    write_text(findings.back());
   }
   std::ranges::move(elements_, std::back_inserter(findings));
   const Statistics s = moments_.statistics(arithmetic_);

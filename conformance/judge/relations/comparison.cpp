@@ -61,9 +61,7 @@ Decision compare_numbers(const Compared& c, std::string_view sentence, CaseRepor
   if (failing > most_findings)
     report.findings.push_back({.rule = FindingRule::relation,
                                .tensor = std::string(c.tensor),
-                               .text = std::string(c.tensor) + ": " + std::to_string(failing) +
-                                       " of " + std::to_string(c.actual.size()) +
-                                       " elements differ"});
+                               .count = FailureCount{failing, measured.elements_judged}});
   return decision;
 }
 

@@ -80,7 +80,7 @@ CaseReport related(const Case<Op>& c, spec::Implementation<Op>& kernel, Judge&& 
   };
   try {
     if (const auto reason = kernel.unsupported(call_of(c))) {
-      fail(not_offered(*reason));
+      decide(report, not_offered(*reason), FindingRule::status, *reason);
       return report;
     }
     report.verdict = summed_up(judge(c, report), report);
@@ -90,7 +90,7 @@ CaseReport related(const Case<Op>& c, spec::Implementation<Op>& kernel, Judge&& 
   } catch (const Incomparable& reason) {
     fail({Rule::open_question, reason.what()});
   } catch (const spec::Unsupported& reason) {
-    fail(not_offered(reason.what()));
+    decide(report, not_offered(reason.what()), FindingRule::status, reason.what());
   } catch (const spec::Rejected& answer) {
     fail({Rule::legal_call, Ground::refused,
           std::string("a run of the relation was refused: ") + answer.what()});

@@ -6,6 +6,7 @@
 #include <optional>
 
 #include "assay/conformance/report/listeners.hpp"
+#include "assay/conformance/report/sentences.hpp"
 #include "assay/conformance/result/printable.hpp"
 
 namespace assay::conformance {

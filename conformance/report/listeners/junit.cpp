@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include "assay/conformance/report/listeners.hpp"
+#include "assay/conformance/report/sentences.hpp"
 #include "assay/conformance/result/printable.hpp"
 
 namespace assay::conformance {
@@ -44,13 +45,13 @@ std::string details(const CaseReport& report, const std::string& program) {
   if (const std::string reason = reason_of(report); !reason.empty()) add(reason);
   for (const Finding& finding : report.findings)
     add(fmt::format("{}{}{}: {}", spec::to_string(finding.rule), finding.tensor.empty() ? "" : " ",
-                    finding.tensor, finding.text));
+                    finding.tensor, sentence_of(finding, report)));
   return text;
 }
 
 /// Returns the short message about a case: the text of its first finding.
 std::string message_of(const CaseReport& report) {
-  return report.findings.empty() ? std::string() : report.findings.front().text;
+  return report.findings.empty() ? std::string() : sentence_of(report.findings.front(), report);
 }
 
 std::string outcome(const CaseReport& report, std::string_view element,

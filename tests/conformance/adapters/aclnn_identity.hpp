@@ -4,7 +4,9 @@
 
 #include <concepts>
 #include <cstddef>
+#include <cstdint>
 #include <memory>
+#include <optional>
 #include <sstream>
 #include <string>
 #include <utility>
@@ -54,14 +56,11 @@ std::unique_ptr<spec::Implementation<Op>> through_the_c_api(
   return adapters::open_aclnn<Op>(rest);
 }
 
-/// Returns the status code in the finding of a refusal, e.g. "161002". Empty if nothing was
-/// refused.
-inline std::string status_of(const CaseReport& report) {
-  const std::string start = "refused with ";
+/// Returns the status code of a refusal, e.g. 161002; nothing if no call was refused.
+inline std::optional<std::int32_t> status_of(const CaseReport& report) {
   for (const Finding& finding : report.findings)
-    if (finding.text.starts_with(start))
-      return finding.text.substr(start.size(), finding.text.find(' ', start.size()) - start.size());
-  return "";
+    if (finding.refusal) return finding.refusal->status;
+  return {};
 }
 
 inline void expect_equal_judgement(const CaseReport& in_process, const CaseReport& through_api) {

@@ -6,7 +6,7 @@
 #include <functional>
 #include <string>
 
-#include "assay/conformance/result/sentences.hpp"
+#include "assay/conformance/report/sentences.hpp"
 
 namespace assay::conformance {
 namespace {

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "assay/conformance/result/sentences.hpp"
+#include "assay/conformance/report/sentences.hpp"
 
 namespace assay::conformance {
 namespace {
@@ -103,7 +103,7 @@ TEST(Likeness, NamesAFactorByTheParametersOfTheCase) {
   EXPECT_EQ(quantities_of(5), Names{});
 }
 
-TEST(Likeness, QuantitiesAreInTheText) {
+TEST(Likeness, QuantitiesAreInTheSentence) {
   CaseReport report;
   report.fields = {{"scale_value", "0.5"}};
   report.findings.push_back(
@@ -113,7 +113,7 @@ TEST(Likeness, QuantitiesAreInTheText) {
                           .judged = 8,
                           .deviation = {.kind = DeviationKind::multiple, .factor = 2}}});
   name_factors(report);
-  EXPECT_EQ(report.findings[0].text,
+  EXPECT_EQ(sentence_of(report.findings[0], report),
             "3 of 8 judged elements of dq fail, where the output is about 2 times the expected "
             "value: 1 / "
             "scale_value");

@@ -8,6 +8,7 @@
 #include <thread>
 #include <vector>
 
+#include "assay/conformance/report/sentences.hpp"
 #include "assay/spec/at.hpp"
 
 namespace assay::conformance {
@@ -137,7 +138,7 @@ void expect_alike(const CaseReport& a, const CaseReport& b) {
   }
   ASSERT_EQ(a.findings.size(), b.findings.size());
   for (std::size_t k = 0; k < a.findings.size(); ++k)
-    EXPECT_EQ(a.findings[k].text, b.findings[k].text);
+    EXPECT_EQ(sentence_of(a.findings[k], a), sentence_of(b.findings[k], b));
 }
 
 TEST(PartsJudge, AgreesWithStoredEntries) {

@@ -8,6 +8,7 @@
 
 #include "assay/conformance/judge/saved_values.hpp"
 #include "assay/conformance/report/listeners.hpp"
+#include "assay/conformance/report/sentences.hpp"
 #include "assay/conformance/result/printable.hpp"
 #include "assay/fixtures/file.hpp"
 #include "assay/fixtures/named.hpp"
@@ -181,7 +182,7 @@ class FileJudge {
       const std::string text = (conforms ? "conforms if " : "may conform if ") + reading.text;
       first.verdict = {Rule::undeclared_order,
                        conforms ? Ground::fits_otherwise : Ground::may_fit_otherwise,
-                       text + "; with the interpretation of the case: " + first.verdict.evidence};
+                       text + "; with the interpretation of the case: " + evidence_of(first)};
       if (conforms) first.tensors = report.tensors, first.findings.clear();
       first.findings.push_back(
           {.rule = conformance::FindingRule::note, .tensor = {}, .text = text});
@@ -436,7 +437,7 @@ ExitCode check(const CheckOptions& options, const Context& context) {
     context.err << fmt::format("assay: {}\n", conformance::printable(text));
   for (const CaseReport& report : verdicts.results.cases)
     if (report.verdict == Verdict::usage_error)
-      context.err << fmt::format("assay: {}\n", report.findings.front().text);
+      context.err << fmt::format("assay: {}\n", sentence_of(report.findings.front(), report));
   if (!left_out.empty()) verdicts.results.summary.ends_with = ExitCode::usage;
   print_results(verdicts.results, context.typed, Detail::whole, output.out);
   write_reports(options, verdicts.results, deliveries, context);

@@ -7,6 +7,7 @@
 #include <cmath>
 #include <limits>
 
+#include "assay/conformance/report/sentences.hpp"
 #include "assay/conformance/result/printable.hpp"
 #include "assay/conformance/sweep/repetition.hpp"
 #include "printing/table.hpp"
@@ -91,7 +92,8 @@ void print_case(const CaseReport& report, const std::string& program, std::ostre
   print_terms(report.tensors, out);
   for (const Finding& finding : report.findings)
     out << fmt::format("  {}{}{}: {}\n", spec::to_string(finding.rule),
-                       finding.tensor.empty() ? "" : " ", finding.tensor, finding.text);
+                       finding.tensor.empty() ? "" : " ", finding.tensor,
+                       sentence_of(finding, report));
   if (metrics == Metrics::shown)
     for (const auto& metric : report.metrics)
       out << fmt::format("  {} = {} {}\n", metric.name, text_of(metric.value), metric.unit);

@@ -3,10 +3,13 @@
 #include <algorithm>
 #include <functional>
 #include <map>
+#include <optional>
 #include <set>
+#include <tuple>
 
 #include "assay/conformance/causes/causes.hpp"
 #include "assay/conformance/report/cause_text.hpp"
+#include "assay/conformance/report/sentences.hpp"
 #include "assay/conformance/result/printable.hpp"
 #include "assay/conformance/result/regimes.hpp"
 #include "flags/values.hpp"
@@ -204,15 +207,25 @@ void print_failures(const Results& results, const std::string& program, Detail d
         detail == Detail::brief ? "--verbose prints more" : "the report lists them");
 }
 
-/// Prints why cases were not applicable, the most frequent reasons first.
+/// Prints why cases were not applicable, the most frequent reasons first. Cases have the same
+/// reason if the same rule decided them, for the same way to break a requirement, relation and
+/// words of the kernel. The sentence is that of the first case.
 void print_reasons(const Results& results, Detail detail, std::ostream& out) {
-  std::map<std::string, std::int64_t> counts;
-  for (const CaseReport& report : results.cases)
-    if (report.verdict == Verdict::not_applicable && !report.findings.empty())
-      ++counts[report.findings.front().text];
-  if (counts.empty()) return;
+  using Key = std::tuple<conformance::Rule, std::string, std::string, std::optional<std::string>>;
   using Reason = std::pair<std::string, std::int64_t>;
-  std::vector<Reason> reasons(counts.begin(), counts.end());
+  std::map<Key, Reason> counts;
+  for (const CaseReport& report : results.cases)
+    if (report.verdict == Verdict::not_applicable && !report.findings.empty()) {
+      const conformance::Finding& first = report.findings.front();
+      const Key key(report.verdict.rule(), field(report, "violate"), field(report, "relation"),
+                    first.message);
+      const auto [entry, is_new] = counts.try_emplace(key, sentence_of(first, report), 0);
+      ++entry->second.second;
+    }
+  if (counts.empty()) return;
+  std::vector<Reason> reasons;
+  for (const auto& [key, reason] : counts) reasons.push_back(reason);
+  std::ranges::sort(reasons, {}, &Reason::first);
   std::ranges::stable_sort(reasons, std::greater<>(), &Reason::second);
   out << "\nnot applicable:\n";
   const bool is_brief = detail == Detail::brief;

@@ -5,6 +5,8 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
+#include "assay/conformance/report/sentences.hpp"
+
 namespace assay::cli {
 namespace {
 
@@ -99,7 +101,7 @@ std::string to_json(const Changes& changes, const Results& now, const Results& b
                      {"command_line", one.now->command_line},
                      {"before", one.before == nullptr ? "" : verdict_of(*one.before)},
                      {"now", verdict_of(*one.now)},
-                     {"evidence", one.now->verdict.evidence}});
+                     {"evidence", evidence_of(*one.now)}});
   nlohmann::ordered_json missing = nlohmann::ordered_json::array();
   for (const CaseReport* report : changes.only_before)
     missing.push_back({{"id", report->id},

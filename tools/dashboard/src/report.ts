@@ -13,6 +13,7 @@ export interface Finding {
   actual: Figure;
   expected: Figure;
   tolerance: Figure;
+  /** A sentence for people. */
   text: string;
 }
 

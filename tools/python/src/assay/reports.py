@@ -46,6 +46,10 @@ class Finding:
     expected: float = 0.0
     tolerance: float = 0.0
     pattern: Mapping[str, Any] | None = None  # common properties of all failing elements
+    count: Mapping[str, int] | None = None  # failing and judged elements or tiles
+    refusal: Mapping[str, Any] | None = None  # of a refused call that breaks a requirement: status, documented
+    again: Mapping[str, Any] | None = None  # how often a failing case failed when it ran again
+    message: str | None = None  # the kernel's own words, if it refused the call
 
     def __str__(self) -> str:
         return self.text

@@ -30,6 +30,25 @@ enum class FindingRule : std::uint8_t {
   count,  ///< a number that becomes a field of the report
 };
 
+/// How many of the judged parts of a tensor fail: elements or, for the rule `tile_sum`, tiles.
+struct FailureCount {
+  std::int64_t failing = 0, judged = 0;
+};
+
+/// The answer of a kernel that refused a call.
+struct Refusal {
+  std::int32_t status = 0;                      ///< spec::Status, or a code without a name
+  std::optional<std::int32_t> documented = {};  ///< the status that the documents name instead
+};
+
+/// How often a failing case failed again when it ran alone on a new instance of the kernel.
+struct FailedAgain {
+  std::int64_t runs = 0, failures = 0;
+  std::string before = {};   ///< replay line of the call before it, if it also ran after that call
+  bool fails_after = false;  ///< it failed after that call
+  std::string trouble = {};  ///< why the judge could not run it again; empty: it could
+};
+
 /// One observation: a failure or a note. It contains all data that a person needs to find the
 /// element.
 struct Finding {
@@ -37,8 +56,14 @@ struct Finding {
   std::string tensor;                           ///< dq, dk, dv; empty: the whole call
   std::int64_t b = -1, n = -1, s = -1, d = -1;  ///< (batch, head, row, channel); -1: none
   double actual = 0, expected = 0, tolerance = 0;
-  std::string text;                     ///< a sentence for people: subject, fact, numbers, limit
-  std::optional<Pattern> pattern = {};  ///< only in a finding that counts failing elements
+  /// A sentence for people: subject, fact, numbers, limit. Empty if the other members say all:
+  /// report/sentences.hpp makes the sentence.
+  std::string text = {};
+  std::optional<Pattern> pattern = {};      ///< only in a finding that counts failing elements
+  std::optional<FailureCount> count = {};   ///< only in a finding that counts without a pattern
+  std::optional<Refusal> refusal = {};      ///< only of a refused call that breaks a requirement
+  std::optional<FailedAgain> again = {};    ///< only with the rule `repeat`
+  std::optional<std::string> message = {};  ///< the kernel's own words, if it refused the call
 };
 
 /// How precisely the references of elements are known. All references except the `open` ones are
@@ -130,12 +155,6 @@ struct CaseReport {
 /// The tensors of a failing case that break a limit. One empty name if the failure concerns the
 /// whole call.
 std::vector<std::string> failed_tensors(const CaseReport& report);
-
-/// "decided by RULE: EVIDENCE"; empty without evidence.
-std::string reason_of(const CaseReport& report);
-
-/// A short description of a failing case: the reason, then the first finding if it says more.
-std::vector<std::string> sentences_first(const CaseReport& report);
 
 }  // namespace assay::conformance
 

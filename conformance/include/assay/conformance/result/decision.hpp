@@ -204,7 +204,9 @@ Verdict verdict_of(Rule rule, Ground ground);
 /// to its verdict.
 class Decision {
  public:
-  std::string evidence;  ///< a sentence for people that says what the judge saw
+  /// A sentence for people that says what the judge saw. Empty if a finding of the report says it:
+  /// evidence_of in report/sentences.hpp.
+  std::string evidence;
 
   Decision() = default;
   /// Errors: std::invalid_argument if the rule does not have this ground.
