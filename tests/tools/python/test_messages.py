@@ -118,4 +118,5 @@ def test_judge_gives_the_reason_that_run_gives(tmp_path: Path) -> None:
     (tmp_path / "lines.txt").write_text(line + "\n", encoding="utf-8")
     judged = assay.judge(kernels.right, line)[0]
     run = assay.sweep(kernels.right, f"--lines={tmp_path / 'lines.txt'}")[0]
-    assert (judged.verdict, judged.decided_by, judged.evidence) == (run.verdict, run.decided_by, run.evidence)
+    assert (judged.verdict, judged.decided_by) == (run.verdict, run.decided_by)
+    assert judged.evidence.endswith(run.evidence) and run.evidence

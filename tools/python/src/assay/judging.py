@@ -177,14 +177,12 @@ class _Judge:
         return None
 
     def _why_no_inputs(self, case: Case) -> str:
-        """Returns the reason that `assay run` gives: `assay export` of only this case fails with the same reason."""
+        """Returns the message with which `assay export` refuses this case: it names the case and the reason."""
         declared = [f"--numerics={self.implementation.numerics}"] if self.implementation.numerics else []
         try:
             self.program.run(["export", self.folder / "inexact.h5", *declared, *case.command.split()])
         except AssayError as refusal:
-            _, found, reason = str(refusal).partition("no exact inputs for the numerics: ")
-            if found:
-                return reason
+            return str(refusal)
         return f"no exact inputs for numerics '{self.implementation.numerics}'"
 
     def _report(self, case: Case, verdict: str, decided_by: str, rule: str, text: str) -> Report:
