@@ -30,12 +30,18 @@ from assay.program import AssayError, Program, find_program
 
 _TEXTS = ("only", "product")
 _NUMBERS = ("largest", "random", "seed")
-_OF_MARKER = "marker assay: "  # prefix of the message for a marker that is wrong with any options
 _files = pytest.StashKey[dict[tuple[Any, ...], list[Case]]]()
 _misuse = pytest.StashKey[list[str]]()
 _JUDGED = "assay_judged"  # a property of a test: True if its case was judged
 _SHARE = 0.1  # share of the cases of a test that must be judged, unless the user gives a number
 _folder = pytest.StashKey["tempfile.TemporaryDirectory[str]"]()
+
+
+class _InvalidMarker(pytest.UsageError):
+    """The marker is wrong with any options."""
+
+    def __init__(self, reason: str) -> None:
+        super().__init__(f"marker assay: {reason}")
 
 
 @dataclass(frozen=True)
@@ -87,11 +93,10 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     marker = metafunc.definition.get_closest_marker("assay")
     try:
         if marker is not None and marker.args:
-            unnamed = f"marker assay: {marker.args[0]!r} has no name; expected e.g. cases=..."
-            raise pytest.UsageError(unnamed)
+            raise _InvalidMarker(f"{marker.args[0]!r} has no name; expected e.g. cases=...")
         cases = _cases_for(metafunc.config, dict(marker.kwargs) if marker else {})
     except (AssayError, CaseFileError, OSError, pytest.UsageError) as error:
-        if not _has_options(metafunc.config) or str(error).startswith(_OF_MARKER):
+        if not _has_options(metafunc.config) or isinstance(error, _InvalidMarker):
             # Only this test fails, with this reason; the other tests run.
             metafunc.parametrize("assay_case", [_Wrong(str(error))], ids=["marker"])
             return
@@ -185,9 +190,9 @@ def _chosen(cases: Any) -> Path | tuple[str, ...] | None:
     lines = tuple(cases) if several else (cases,)
     for line in lines:
         if not isinstance(line, str):
-            raise pytest.UsageError(f"marker assay: cases: {line!r} is neither a file nor a replay line")
+            raise _InvalidMarker(f"cases: {line!r} is neither a file nor a replay line")
     if not lines:
-        raise pytest.UsageError("marker assay: cases is empty; expected a file or replay lines")
+        raise _InvalidMarker("cases is empty; expected a file or replay lines")
     return lines
 
 
@@ -198,7 +203,7 @@ def _cases_for(config: pytest.Config, wanted: dict[str, Any]) -> list[Case]:
     numerics = str(wanted.pop("numerics", ""))
     chosen = _chosen(wanted.pop("cases", None))
     if unknown := set(wanted) - {*_TEXTS, *_NUMBERS}:
-        raise pytest.UsageError(f"marker assay: no argument {', '.join(sorted(unknown))}")
+        raise _InvalidMarker(f"no argument {', '.join(sorted(unknown))}")
     file = config.getoption("--assay-cases")
     if file is not None:
         if not Path(file).is_file():

@@ -45,8 +45,7 @@ def stages(line: str, program: Program | None = None) -> dict[str, NDArray[np.fl
         files = [Path(folder, "stages", f"{name}.npy") for name in ORDER]
         found = {file.stem: np.load(file) for file in files if file.exists()}
     if not found:
-        reasons = [text for text in output.splitlines() if text.startswith("no stages: ")]
-        raise AssayError(f"{line}: {reasons[0] if reasons else 'no stages'}")
+        raise AssayError(f"{line}: {output.strip()}")  # the program says why
     return found
 
 
