@@ -22,6 +22,13 @@ std::string note_of(std::string_view line) {
   return line.starts_with("##") ? std::string() : std::string(trimmed(line.substr(1)));
 }
 
+/// The published model that a note of a file models.txt names before its colon. Empty if none.
+std::string model_of(const CaseText& text, const std::string& note) {
+  const std::size_t colon = note.find(':');
+  if (!text.name.ends_with("/models.txt") || colon == note.npos) return {};
+  return note.substr(0, colon);
+}
+
 /// Applies a phrase of a section to the lines below it. Returns false for an unknown phrase.
 bool read_phrase(std::string_view phrase, CaseLine& below) {
   if (phrase == "every plan")
@@ -88,6 +95,7 @@ std::vector<CaseLine> case_lines(const CaseText& text) {
     if (line.empty()) continue;
     if (line.starts_with('#')) {
       next.note = note_of(line);
+      next.model = model_of(text, next.note);
     } else if (line.starts_with('[')) {
       read_section(line, next);
     } else {

@@ -4,12 +4,11 @@
 
 namespace assay::cli {
 
-std::string model_name(const std::string& note) {
-  const std::size_t end = note.find(':');
-  if (end == std::string::npos) return {};
+std::string set_of_model(const std::string& model) {
+  if (model.empty()) return {};
   std::string name = "model";
   bool apart = true;
-  for (const char letter : note.substr(0, end)) {
+  for (const char letter : model) {
     if (std::isalnum(static_cast<unsigned char>(letter)) == 0) {
       apart = true;
       continue;
@@ -33,11 +32,10 @@ std::vector<PackSet> pack_sets() {
   });
   std::set<std::string> models;
   for (const conformance::CaseText& text : conformance::shipped_case_texts())
-    if (text.name.ends_with("/models.txt"))
-      for (const conformance::CaseLine& line : conformance::case_lines(text))
-        if (const std::string name = model_name(line.note);
-            line.in_ordinary_plan && !name.empty() && models.insert(name).second)
-          sets.push_back({name, line.note});
+    for (const conformance::CaseLine& line : conformance::case_lines(text))
+      if (const std::string name = set_of_model(line.model);
+          line.in_ordinary_plan && !name.empty() && models.insert(name).second)
+        sets.push_back({name, line.note});
   return sets;
 }
 

@@ -25,9 +25,9 @@ struct PackSet {
   std::string name, sentence;
 };
 
-/// Returns "model-bert-base" for the note "BERT-base: batch 1, ..."; empty for a note without a
-/// colon.
-std::string model_name(const std::string& note);
+/// Returns the name of the set of a model: "model-bert-base" for "BERT-base". Empty without a
+/// model.
+std::string set_of_model(const std::string& model);
 
 /// Returns all sets, in the order in which `assay pack --list` prints them.
 std::vector<PackSet> pack_sets();
@@ -60,14 +60,13 @@ std::vector<conformance::Case<Op>> first_of_each(
 
 /// Returns the cases of published models (from the files of Assay) that the ordinary plan contains.
 template <class Op>
-std::vector<conformance::Case<Op>> cases_of_model(const std::string& model) {
+std::vector<conformance::Case<Op>> cases_of_model(const std::string& set) {
   std::vector<conformance::Case<Op>> cases;
   for (const conformance::CaseText& text : conformance::shipped_case_texts())
-    if (text.name.ends_with("/models.txt"))
-      for (const conformance::CaseLine& line : conformance::case_lines(text))
-        if (line.words.front() == Op::name && line.in_ordinary_plan &&
-            model_name(line.note) == model)
-          cases.push_back(conformance::case_of<Op>(line));
+    for (const conformance::CaseLine& line : conformance::case_lines(text))
+      if (line.words.front() == Op::name && line.in_ordinary_plan &&
+          set_of_model(line.model) == set)
+        cases.push_back(conformance::case_of<Op>(line));
   return cases;
 }
 

@@ -19,6 +19,7 @@ struct CaseLine {
   std::string place;               ///< file and line: "cases/OPERATOR/corners.txt:12"
   std::vector<std::string> words;  ///< the operator's name first
   std::string note;
+  std::string model;  ///< "BERT-base" for the note "BERT-base: batch 1" in a file models.txt
   bool in_ordinary_plan = true, in_full_plan = true;
   bool follows_seed = true;  ///< the seed of the sweep changes the case's seed
 };
