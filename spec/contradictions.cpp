@@ -9,7 +9,8 @@ std::span<const Contradiction> contradictions() {
     for (const auto list :
          {detail::flash_contradictions, detail::flash_open_points, detail::forward_contradictions,
           detail::selected_contradictions, detail::nsa_open_points, detail::compress_contradictions,
-          detail::nsa_compress_contradictions, detail::nsa_selected_attention_contradictions}) {
+          detail::nsa_compress_contradictions, detail::nsa_selected_attention_contradictions,
+          detail::sparse_flash_contradictions}) {
       const std::vector<Contradiction> of_list = list();
       joined.insert(joined.end(), of_list.begin(), of_list.end());
     }

@@ -118,10 +118,14 @@ double largest_prob_of(const Dense& dense) {
 }  // namespace
 
 std::vector<Finding> check_structure(const Dense& dense, const Arithmetic& arithmetic,
-                                     const GradientTensors& outputs) {
+                                     const GradientTensors& outputs, const GradientNames& names) {
   const Op::Problem& p = dense.problem;
   const ExpectedZeros zeros = expected_zeros(dense);
-  const Floor floor = floor_of(dense);
+  Floor floor = floor_of(dense);
+  if (outputs.dv == nullptr)
+    for (std::int64_t head = 0; head < p.batch * p.heads_kv; ++head)
+      for (std::int64_t d = 0; d < p.head_dim_v; ++d)
+        floor.dk[at(head * dense.width() + d)] += floor.dv[at(head * p.head_dim_v + d)];
   const double largest_staged =
       floor.query_row.empty() ? 0
                               : *std::max_element(floor.query_row.begin(), floor.query_row.end());
@@ -152,17 +156,20 @@ std::vector<Finding> check_structure(const Dense& dense, const Arithmetic& arith
       return sums[at((row.b * p.heads_kv + row.n) * width + first + d)];
     };
   };
-  check("dq", *outputs.dq, query_extents(p), zeros.query_row, of_query(0));
-  check("dk", *outputs.dk, key_extents(p), zeros.key_row, of_key(floor.dk, dense.width(), 0));
-  check("dv", *outputs.dv, value_extents(p), zeros.key_row, of_key(floor.dv, p.head_dim_v, 0));
+  check(names.dq, *outputs.dq, query_extents(p), zeros.query_row, of_query(0));
+  check(names.dk, *outputs.dk, key_extents(p), zeros.key_row, of_key(floor.dk, dense.width(), 0));
+  if (outputs.dv != nullptr)
+    check(names.dv, *outputs.dv, value_extents(p), zeros.key_row,
+          of_key(floor.dv, p.head_dim_v, 0));
   const auto rows = [](const std::vector<std::uint8_t>& zero_rows) {
     return std::ranges::count_if(zero_rows, [](std::uint8_t zero) { return zero != 0; });
   };
   findings.push_back(counted("queries_without_key", rows(zeros.query_row)));
   findings.push_back(counted("keys_without_query", rows(zeros.key_row)));
   if (p.head_dim_rope == 0) return findings;
-  check("dq_rope", *outputs.dq_rope, query_rope_extents(p), zeros.query_row, of_query(p.head_dim));
-  check("dk_rope", *outputs.dk_rope, key_rope_extents(p), zeros.key_row,
+  check(names.dq_rope, *outputs.dq_rope, query_rope_extents(p), zeros.query_row,
+        of_query(p.head_dim));
+  check(names.dk_rope, *outputs.dk_rope, key_rope_extents(p), zeros.key_row,
         of_key(floor.dk, dense.width(), p.head_dim));
   return findings;
 }

@@ -20,5 +20,7 @@ std::vector<Contradiction> nsa_open_points();
 std::vector<Contradiction> compress_contradictions();
 std::vector<Contradiction> nsa_compress_contradictions();
 std::vector<Contradiction> nsa_selected_attention_contradictions();
+/// SFAG-Q: SparseFlashAttentionGrad.
+std::vector<Contradiction> sparse_flash_contradictions();
 
 }  // namespace assay::spec::detail

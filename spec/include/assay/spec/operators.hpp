@@ -8,14 +8,16 @@
 #include "assay/spec/operators/nsa_compress_grad.hpp"
 #include "assay/spec/operators/nsa_selected_attention.hpp"
 #include "assay/spec/operators/nsa_selected_attention_grad.hpp"
+#include "assay/spec/operators/sparse_flash_attention_grad.hpp"
 
 namespace assay::spec {
 
 template <class... Ops>
 struct TypeList {};
 
-using Operators = TypeList<FlashAttentionScoreGrad, NsaSelectedAttentionGrad, NsaCompressGrad,
-                           NsaCompress, NsaSelectedAttention, FlashAttentionScore>;
+using Operators =
+    TypeList<FlashAttentionScoreGrad, NsaSelectedAttentionGrad, NsaCompressGrad, NsaCompress,
+             NsaSelectedAttention, FlashAttentionScore, SparseFlashAttentionGrad>;
 
 namespace detail {
 template <class Visitor, class... Ops>

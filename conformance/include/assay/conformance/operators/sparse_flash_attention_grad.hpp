@@ -1,0 +1,49 @@
+#pragma once
+
+#include <cstddef>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "assay/conformance/suite.hpp"
+#include "assay/spec/operators/sparse_flash_attention_grad.hpp"
+
+namespace assay::conformance {
+
+namespace sparse_flash {
+class Basis;
+}
+
+/// Attention to listed tokens or blocks of tokens. Its outputs are judged by the bounds of
+/// attention, with lists in place of a mask.
+template <>
+struct Suite<spec::SparseFlashAttentionGrad> : SuiteDefaults<spec::SparseFlashAttentionGrad> {
+  using Op = spec::SparseFlashAttentionGrad;
+  using Basis = sparse_flash::Basis;
+  struct RelationParts;
+
+  /// Contents that the input profile does not determine: the lists.
+  struct Patterns {
+    std::string lists = "shuffled";
+    friend bool operator==(const Patterns&, const Patterns&) = default;
+  };
+  static std::span<const PatternField<Op>> patterns();
+  static std::span<const InputProfile> profiles();
+  static std::span<const FieldRange> field_ranges();
+  static void require_possible(const Case<Op>& c);
+
+  /// Also runs the forward: its results, rounded as the operator stores them, are the inputs
+  /// softmax_max, softmax_sum and out. value gets the elements of key.
+  static Op::Inputs draw(const Case<Op>& c);
+  static double multiply_adds(const Problem& problem);
+  static double expected_cost(const Case<Op>& c);
+
+  static void collect(const SamplingPlan& plan, CaseCollector<Op>& cases);
+  static const Axes* axes();
+  static std::vector<std::size_t> choice_of(const Case<Op>& c);
+
+  static std::span<const Reduction<Op>> reductions();
+  static Intermediates intermediates(const Problem& problem, const Op::Inputs& inputs);
+};
+
+}  // namespace assay::conformance

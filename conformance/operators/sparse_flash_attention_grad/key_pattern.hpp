@@ -1,0 +1,65 @@
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "assay/spec/operators/sparse_flash_attention_grad.hpp"
+#include "assay/spec/tensor.hpp"
+#include "attention/key_pattern.hpp"
+
+namespace assay::conformance::sparse_flash {
+
+using Problem = spec::SparseFlashProblem;
+
+/// The view of a query: the first `keys` keys of its sequence, in `blocks` blocks, of which its
+/// list names `used`.
+struct Seen {
+  std::int64_t keys, blocks, used;
+};
+
+/// Returns what query s of sequence b sees. In mode 3 the last query sees all keys of its sequence,
+/// each query before it one key less. Source: SFAG-Q3, SFAG-Q12.
+inline Seen seen_by(const Problem& p, std::int64_t b, std::int64_t s) {
+  const std::int64_t hidden = p.sparse_mode == 3 ? p.length_q(b) - 1 - s : 0;
+  const std::int64_t keys = std::max<std::int64_t>(p.length_kv(b) - hidden, 0);
+  const std::int64_t blocks = (keys + p.sparse_block_size - 1) / p.sparse_block_size;
+  return {keys, blocks, std::min(blocks, p.sparse_block_count)};
+}
+
+/// The visible keys of the listed blocks; all query heads share the list of their token.
+class ListPattern final : public KeyPattern {
+ public:
+  /// Errors: std::invalid_argument for a tensor with another shape than the problem requires, and
+  /// for a list that breaks SFAG-C32.
+  ListPattern(const Problem& problem, const spec::Tensor& sparse_indices);
+
+  std::int64_t times(std::int64_t b, std::int64_t n, std::int64_t i, std::int64_t j) const override;
+  bool count(const spec::RowPosition& query, std::span<const std::int64_t> keys,
+             std::span<std::uint8_t> times) const override;
+  reference::KeyRange range(const spec::RowPosition& query) const override;
+  std::vector<std::int64_t> keys(const spec::RowPosition& query) const override;
+  reference::QueryRange queries(std::int64_t b, std::int64_t) const override {
+    return {0, problem_.length_q(b)};
+  }
+  std::int64_t entries_of_query(std::int64_t b) const override;
+  std::int64_t entries_of_key(const spec::RowPosition& key) const override;
+  std::int64_t most_times() const override { return 1; }
+  std::int64_t keys_alike() const override {
+    return problem_.sparse_mode == 0 ? problem_.sparse_block_size : 1;
+  }
+
+ private:
+  /// Returns the blocks that the token lists, in ascending order.
+  const std::vector<std::int64_t>& list(std::int64_t b, std::int64_t i) const {
+    return lists_[static_cast<std::size_t>(tokens_.start(b) + i)];
+  }
+
+  Problem problem_;
+  spec::Extents tokens_;
+  std::vector<std::vector<std::int64_t>> lists_;
+  std::vector<std::vector<std::int64_t>> named_;  ///< by sequence and block: how often it is listed
+};
+
+}  // namespace assay::conformance::sparse_flash
