@@ -1,0 +1,151 @@
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+/// Expressions that a user writes, such as cap*tanh(s/cap). An expression is parsed once into a
+/// graph of operations; every evaluation is a loop over this graph. No evaluation recurses, so no
+/// text can exhaust the stack. expression/README.md describes the language.
+namespace assay::engine::expression {
+
+/// The score of a pair, the numbers of its query and key within their sequence, and those of the
+/// batch, the query head and the key head.
+enum class Variable : std::uint8_t { s, i, j, b, n, kv };
+inline constexpr std::size_t variables = 6;
+inline constexpr std::array<std::string_view, variables> variable_names = {"s", "i", "j",
+                                                                           "b", "n", "kv"};
+
+enum class Operation : std::uint8_t {
+  number,
+  variable,
+  element,  ///< element `of[0]` of array `which`
+  add,
+  subtract,
+  multiply,
+  divide,
+  negate,
+  magnitude,
+  smaller,
+  larger,
+  exponential,
+  logarithm,
+  hyperbolic_tangent,
+  less,
+  at_most,
+  equal,
+  both,
+  either,
+  negation,
+  choice,  ///< of[0] ? of[1] : of[2]
+};
+
+/// The number of operands.
+constexpr std::size_t operands(Operation operation) {
+  if (operation <= Operation::variable) return 0;
+  if (operation == Operation::choice) return 3;
+  const bool single =
+      operation == Operation::element || operation == Operation::negation ||
+      (operation >= Operation::negate && operation <= Operation::magnitude) ||
+      (operation >= Operation::exponential && operation <= Operation::hyperbolic_tangent);
+  return single ? 1 : 2;
+}
+constexpr bool is_condition(Operation operation) {
+  return operation >= Operation::less && operation <= Operation::negation;
+}
+
+/// One operation. Its operands are nodes with smaller numbers.
+struct Node {
+  Operation operation = Operation::number;
+  std::array<int, 3> of = {0, 0, 0};
+  double number = 0;      ///< the value of a number
+  std::size_t which = 0;  ///< the variable or the array
+  std::size_t place = 0;  ///< where the operation is in the text
+  bool integral = false;  ///< kernels compute it exactly, in integers
+  bool of_score = false;  ///< depends on s
+};
+
+/// The names that an expression may use in addition to variables and functions. Parameters and
+/// elements are numbers of fp32.
+struct Names {
+  std::vector<std::pair<std::string, double>> parameters;
+  std::vector<std::pair<std::string, std::vector<double>>> arrays;
+};
+
+/// Describes what is wrong with a text, with the place (the first character is number 1).
+class ExpressionError : public std::invalid_argument {
+ public:
+  ExpressionError(std::size_t place, const std::string& what)
+      : std::invalid_argument("character " + std::to_string(place + 1) + ": " + what) {}
+};
+
+inline constexpr std::size_t longest_text = 4096;  ///< characters
+inline constexpr std::size_t most_nodes = 256;     ///< operations, derivative included
+inline constexpr int deepest = 64;                 ///< nesting of parentheses and functions
+
+/// Operations in the order of their evaluation. Equal operations are one node. Operations with 0
+/// and 1 are simplified; all others stay as they are written, because a kernel rounds each.
+class Graph {
+ public:
+  explicit Graph(std::vector<std::vector<double>> arrays = {}) : arrays_(std::move(arrays)) {}
+
+  const std::vector<Node>& nodes() const { return nodes_; }
+  const Node& operator[](int node) const { return nodes_[static_cast<std::size_t>(node)]; }
+  const std::vector<double>& array(std::size_t which) const { return arrays_[which]; }
+
+  /// Each function returns the number of the node. Errors: ExpressionError if there are more than
+  /// `most_nodes` nodes.
+  int number(double value, std::size_t place = 0);
+  int variable(Variable which, std::size_t place = 0);
+  int element(std::size_t array, int index, std::size_t place = 0);
+  int make(Operation operation, std::array<int, 3> of, std::size_t place = 0);
+
+  /// Adds the derivative of a number by s and returns its node.
+  int derivative(int node);
+
+  /// Removes the nodes that none of `results` needs, and renumbers `results`.
+  void keep_only(std::span<int> results);
+
+ private:
+  int add(Node node);
+  int simplified(Operation operation, const std::array<int, 3>& of, std::size_t place);
+  bool is(int node, double value) const {
+    return (*this)[node].operation == Operation::number && (*this)[node].number == value;
+  }
+  bool is_integral(const Node& node) const;
+  int derived(int node, const std::vector<int>& by);
+
+  std::vector<Node> nodes_;
+  std::vector<std::vector<double>> arrays_;
+};
+
+enum class Kind : std::uint8_t { number, condition };
+
+/// Parses a text and adds its operations to the graph, which must have the arrays of `names`.
+/// Returns the node of the result. `with_score`: whether the text may use s. Errors:
+/// ExpressionError with place and reason.
+int parse(std::string_view text, Kind kind, const Names& names, bool with_score, Graph& graph);
+
+/// Throws std::invalid_argument for a name that an expression cannot use: one that is not of
+/// letters, digits and _, is longer than 32 characters, or is a variable or a function.
+void require_name(std::string_view name);
+
+/// The numbers low to high.
+struct Range {
+  double low = 0, high = 0;
+  bool has(double x) const { return low <= x && x <= high; }
+};
+using Ranges = std::array<Range, variables>;
+
+/// Returns ranges that contain the values of all nodes if the variables are in their ranges.
+/// Errors: ExpressionError for a division whose divisor may be 0, the logarithm of a number that
+/// may not be positive, and an index that may be outside its array.
+std::vector<Range> ranges_of(const Graph& graph, const Ranges& of_variables);
+
+}  // namespace assay::engine::expression
