@@ -150,16 +150,13 @@ class Isolated final : public spec::Implementation<Op>, public spec::RunsElsewhe
   void run_call(const spec::Call<Op>& call, const Problem& problem, const Inputs& inputs,
                 Outputs& outputs) override {
     Packer packer;
-    packer.add(Request::run_call);
-    packer.add(call);
+    packer.add(Request::run_call, call);
     run_on(packer, problem, inputs, outputs);
   }
   void forward(const Problem& problem, Inputs& inputs) override {
     if (!has_forward()) throw std::logic_error(name() + " has no forward");
     Packer packer;
-    packer.add(Request::forward);
-    packer.add(problem);
-    packer.add(outlines_of(inputs));
+    packer.add(Request::forward, problem, outlines_of(inputs));
     on_a_sound_worker([&] {
       std::vector<SharedTensor> borrowed;
       add_borrowed(inputs, borrowed);
@@ -240,8 +237,7 @@ class Isolated final : public spec::Implementation<Op>, public spec::RunsElsewhe
   template <class Answered, class Asked>
   Answered asked(Request request, const Asked& about) const {
     Packer packer;
-    packer.add(request);
-    packer.add(about);
+    packer.add(request, about);
     return on_a_sound_worker([&] {
       Unpacker answer(worker().ask(packer.text()));
       Answered result{};
@@ -267,9 +263,7 @@ class Isolated final : public spec::Implementation<Op>, public spec::RunsElsewhe
   }
 
   void run_on(Packer& packer, const Problem& problem, const Inputs& inputs, Outputs& outputs) {
-    packer.add(problem);
-    packer.add(outlines_of(inputs));
-    packer.add(outlines_of(outputs));
+    packer.add(problem, outlines_of(inputs), outlines_of(outputs));
     on_a_sound_worker([&] { answer_run(packer, inputs, outputs); });
   }
 

@@ -30,24 +30,13 @@ enum class Request : std::uint8_t {
 /// the request changed the state of the worker, which is a fault.
 enum class Answer : std::uint8_t { done, rejected, unsupported, fault, failed, not_asked, spoiled };
 
-template <>
-inline constexpr auto last_of<Request> = Request::settle;
-template <>
-inline constexpr auto last_of<Answer> = Answer::spoiled;
-template <>
-inline constexpr auto last_of<spec::ImplementationFault::Kind> =
-    spec::ImplementationFault::Kind::mode_changed;
-
 /// The description of the implementation that a worker sends first.
 struct Greeting {
   std::string name;
   bool checks_arguments = true, has_forward = false;
 };
-template <class Visitor>
-void visit_fields(Greeting& g, Visitor&& visit) {
-  visit("name", g.name);
-  visit("checks_arguments", g.checks_arguments);
-  visit("has_forward", g.has_forward);
+auto members(fixtures::Of<Greeting> auto& g) {
+  return std::tie(g.name, g.checks_arguments, g.has_forward);
 }
 
 inline std::string goodbye_message() {
@@ -64,15 +53,8 @@ struct Outline {
   std::int64_t offset = 0, bytes = 0;
   friend bool operator==(const Outline&, const Outline&) = default;
 };
-template <class OutlineType, class Visitor>
-requires std::same_as<std::remove_const_t<OutlineType>, Outline>
-void visit_fields(OutlineType& o, Visitor&& visit) {
-  visit("present", o.present);
-  visit("dtype", o.dtype);
-  visit("shape", o.shape);
-  visit("strides", o.strides);
-  visit("offset", o.offset);
-  visit("bytes", o.bytes);
+auto members(fixtures::Of<Outline> auto& o) {
+  return std::tie(o.present, o.dtype, o.shape, o.strides, o.offset, o.bytes);
 }
 
 inline const spec::Tensor* present(const spec::Tensor& member) { return &member; }
@@ -107,7 +89,19 @@ std::vector<Outline> outlines_of(const Tensors& tensors) {
 /// The fate of a tensor while the implementation ran. `replaced`: the implementation replaced it by
 /// a tensor of another geometry.
 enum class Outcome : std::uint8_t { kept, absent, replaced };
-template <>
-inline constexpr auto last_of<Outcome> = Outcome::replaced;
 
 }  // namespace assay::adapters
+
+namespace assay::fixtures {
+
+template <>
+inline constexpr auto last_of<adapters::Request> = adapters::Request::settle;
+template <>
+inline constexpr auto last_of<adapters::Answer> = adapters::Answer::spoiled;
+template <>
+inline constexpr auto last_of<adapters::Outcome> = adapters::Outcome::replaced;
+template <>
+inline constexpr auto last_of<spec::ImplementationFault::Kind> =
+    spec::ImplementationFault::Kind::mode_changed;
+
+}  // namespace assay::fixtures

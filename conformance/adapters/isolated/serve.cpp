@@ -25,19 +25,10 @@ namespace {
 /// Makes this process the first victim when the system runs out of memory.
 void prepare_to_crash() { std::ofstream("/proc/self/oom_score_adj") << 1000; }
 
-template <class Kind>
-std::string packed_answer(Answer answer, Kind kind, const std::string& text) {
+template <class... Facts>
+std::string packed(Answer answer, const Facts&... facts) {
   Packer packer;
-  packer.add(answer);
-  packer.add(kind);
-  packer.add(text);
-  return packer.text();
-}
-
-std::string packed_answer(Answer answer, const std::string& text) {
-  Packer packer;
-  packer.add(answer);
-  packer.add(text);
+  packer.add(answer, facts...);
   return packer.text();
 }
 
@@ -48,7 +39,7 @@ void contain_or_tell() {
     contain(lifeline_number);
   } catch (const std::system_error& failure) {
     Channel channel(Descriptor(channel_number), Channel::Files::refused);
-    send(channel, packed_answer(Answer::not_asked, failure.what()));
+    send(channel, packed(Answer::not_asked, failure.what()));
     throw;
   }
 }
@@ -77,20 +68,20 @@ std::string answer_of(Act&& act) {
     act(packer);
     return packer.text();
   } catch (const spec::Rejected& answer) {
-    return packed_answer(Answer::rejected, answer.status(), answer.what());
+    return packed(Answer::rejected, answer.status(), answer.what());
   } catch (const spec::ImplementationFault& fault) {
-    return packed_answer(Answer::fault, fault.kind(), fault.what());
+    return packed(Answer::fault, fault.kind(), fault.what());
   } catch (const spec::Unsupported& answer) {
-    return packed_answer(Answer::unsupported, answer.what());
+    return packed(Answer::unsupported, answer.what());
   } catch (const spec::NotAsked& shortage) {
-    return packed_answer(Answer::not_asked, shortage.what());
+    return packed(Answer::not_asked, shortage.what());
   } catch (const std::bad_alloc& failure) {
-    return packed_answer(Answer::fault, spec::ImplementationFault::Kind::out_of_memory,
-                         std::string("no memory is left: ") + failure.what());
+    return packed(Answer::fault, spec::ImplementationFault::Kind::out_of_memory,
+                  std::string("no memory is left: ") + failure.what());
   } catch (const std::exception& failure) {
-    return packed_answer(Answer::failed, failure.what());
+    return packed(Answer::failed, failure.what());
   } catch (...) {
-    return packed_answer(Answer::failed, "an exception that is not a std::exception");
+    return packed(Answer::failed, "an exception that is not a std::exception");
   }
 }
 
@@ -107,7 +98,7 @@ std::string answer_after_change(const std::string& answer, const std::string& ch
     kind = ending == Answer::failed ? Kind::crash : given.take<Kind>();
     text = given.take<std::string>() + "; " + text;
   }
-  return packed_answer(Answer::spoiled, kind, text);
+  return packed(Answer::spoiled, kind, text);
 }
 
 /// Maps the tensors of a call into this process. Errors: spec::NotAsked if the process lacks a
@@ -187,7 +178,7 @@ class Server {
   /// fault.
   std::string answer_to(Request kind, Unpacker& request, Descriptor file) {
     if (const std::string changes = changes_of_state(); !changes.empty() && kind != Request::settle)
-      return packed_answer(Answer::not_asked, "an earlier call left " + changes);
+      return packed(Answer::not_asked, "an earlier call left " + changes);
     std::string answer = answer_of([&](Packer& packer) { act(kind, request, file, packer); });
     file.close();
     const std::string changes = changes_of_state();
@@ -255,12 +246,12 @@ void serve(const std::function<std::unique_ptr<spec::Implementation<Op>>()>& mak
   Channel channel(own_end(), Channel::Files::taken);
   prepare_to_crash();
   std::unique_ptr<spec::Implementation<Op>> implementation;
-  const bool greeted = send(channel, answer_of([&](Packer& greeting) {
-                              implementation = make();
-                              greeting.add(implementation->name());
-                              greeting.add(implementation->checks_arguments());
-                              greeting.add(implementation->has_forward());
-                            }));
+  const bool greeted =
+      send(channel, answer_of([&](Packer& greeting) {
+             implementation = make();
+             greeting.add(Greeting{implementation->name(), implementation->checks_arguments(),
+                                   implementation->has_forward()});
+           }));
   if (greeted && implementation) Server<Op>(channel, *implementation).answer_all();
   if (greeted && !implementation) receive(channel);  // waits for the goodbye of the judge
 }

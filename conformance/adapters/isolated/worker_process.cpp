@@ -3,7 +3,6 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
-#include <string.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
 
@@ -36,14 +35,8 @@ constexpr std::chrono::microseconds settling_interval{500};
 
 /// `when`: e.g. "instead of answering".
 std::string end_text(int status, const std::string& when) {
-  if (WIFEXITED(status))
-    return "the worker ended with exit code " + std::to_string(WEXITSTATUS(status)) + " " + when;
-  const int signal = WTERMSIG(status);
-  const char* const name = sigabbrev_np(signal);
-  std::string text = "the worker was ended by SIG" + std::string(name == nullptr ? "?" : name) +
-                     " (" + strsignal(signal) + ")";
-  text += " " + when;
-  if (signal == SIGKILL)
+  std::string text = "the worker " + describe_end(status) + " " + when;
+  if (WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL)
     text += "; the judge did not send that signal: perhaps the machine ran out of memory";
   return text;
 }
