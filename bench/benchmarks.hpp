@@ -16,8 +16,8 @@ void reference_speed(Recorder& recorder, std::size_t runs);
 void optimized_speed(Recorder& recorder, std::size_t runs);
 
 /// For each input line, runs the optimized gradient once and prints the wall seconds and the
-/// processor seconds. So another program can alternate these runs with its own. A line contains:
-/// type, dense or causal, host mode, threads, heads, tokens, channels.
+/// processor seconds, so that another program can alternate these runs with its own. A line
+/// contains: type, dense or causal, host mode, threads, heads, tokens, channels.
 void take_turns(std::istream& in, std::ostream& out);
 
 /// Like optimized_speed, but for selected attention. The comparison uses Eigen: for each token it

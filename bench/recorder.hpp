@@ -26,7 +26,7 @@ struct Record {
   std::size_t runs = 0;
 };
 
-/// Errors: std::invalid_argument if there are no samples.
+/// Returns the median. Errors: std::invalid_argument if there are no samples.
 double median(std::vector<double> samples);
 double median_absolute_deviation(const std::vector<double>& samples);
 

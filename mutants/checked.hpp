@@ -16,7 +16,7 @@ namespace assay::mutants {
 template <class Op>
 using Accepts = bool (*)(const spec::Call<Op>& call);
 
-/// The differences between a kernel's argument checks and the table of requirements.
+/// Describes how the argument checks of a kernel differ from the table of requirements.
 template <class Op>
 struct Checks {
   bool are_none = false;      ///< the kernel accepts every call

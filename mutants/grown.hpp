@@ -145,7 +145,7 @@ std::vector<MutantOf<Op>> planted_by_turns(const std::string& family,
 inline constexpr auto every_change = {
     Change::negated, Change::lost,         Change::doubled,      Change::coarse,
     Change::stale,   Change::of_neighbour, Change::of_row_above, Change::of_other_head};
-/// This list omits of_neighbour: for a row, the neighbour and the row above are the same.
+/// The list does not contain of_neighbour, because the neighbour of a row is the row above.
 inline constexpr auto changes_of_rows = {Change::negated,      Change::lost,
                                          Change::doubled,      Change::stale,
                                          Change::of_row_above, Change::of_other_head};

@@ -121,7 +121,7 @@ class Jury {
     if (plain != all.end()) plain_ = *plain;
   }
 
-  /// Errors: rethrows an exception that occurred while a case was judged.
+  /// Judges the cases. Errors: rethrows an exception that occurred while a case was judged.
   void work(std::int64_t threads) {
     parallel::for_each(
         std::ssize(cases_), [this](std::int64_t k) { judge(static_cast<std::size_t>(k)); },
@@ -209,7 +209,7 @@ KillTable kill_table(const std::vector<MutantOf<Op>>& all, const std::vector<Cas
 
 namespace {
 
-/// Calls the function template for every operator, so that it is instantiated.
+/// Instantiates the function template for every operator.
 template <class... Ops>
 auto kill_tables_of(spec::TypeList<Ops...>) {
   return std::tuple(&kill_table<Ops>...);
@@ -217,7 +217,6 @@ auto kill_tables_of(spec::TypeList<Ops...>) {
 
 }  // namespace
 
-/// Makes the compiler put the instantiations into the library.
 extern const auto every_kill_table = kill_tables_of(spec::Operators{});
 
 }  // namespace assay::mutants

@@ -27,7 +27,7 @@ constexpr DoubleDouble inverse_factorials[] = {{1, 0},
                                                {0x1.ae64567f544e4p-26, -0x1.c062e06d1f209p-80},
                                                {0x1.1eed8eff8d898p-29, -0x1.2aec959e14c06p-83}};
 
-/// 1 / n! for n = 22 ... 13, where the precision of double is enough (D4).
+/// 1 / n! for n = 22 ... 13. For these terms the precision of double is enough (D4).
 constexpr double small_inverse_factorials[] = {
     0x1.0ce396db7f853p-70, 0x1.71b8ef6dcf572p-66, 0x1.e542ba4020225p-62, 0x1.2f49b46814157p-57,
     0x1.6827863b97d97p-53, 0x1.952c77030ad4ap-49, 0x1.ae7f3e733b81fp-45, 0x1.ae7f3e733b81fp-41,

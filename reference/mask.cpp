@@ -27,8 +27,8 @@ std::int64_t band_sequence(const Problem& p) {
   return found;
 }
 
-/// Modes 7 and 8 split a causal mask between several calls. Returns the sparse mode that applies to
-/// sequence b.
+/// Returns the sparse mode that applies to sequence b. In modes 7 and 8, which split a causal mask
+/// between several calls, the sequences have different modes.
 std::int64_t mode_of(const Problem& p, std::int64_t b, std::int64_t band) {
   if (p.sparse_mode == 7) return b == band ? 4 : 3;
   if (p.sparse_mode == 8) return b == band ? 4 : 2;

@@ -20,7 +20,8 @@ std::vector<Real> dense_rope(const std::optional<spec::Tensor>& tensor, const Pr
   return dense<Real>(rope_tensor(tensor), p.input_layout, extents);
 }
 
-/// The operands that define the scores and the output of attention.
+/// The operands that define the scores and the output of attention: query, key, value and their
+/// ropes.
 template <class Real, class Tensors>
 Operands<Real> score_operands(const Problem& p, const Tensors& inputs) {
   return {.query = dense<Real>(inputs.query, p.input_layout, query_extents(p)),
@@ -36,8 +37,8 @@ spec::RowPosition statistics_position(const Problem& p, const spec::Extents& e,
                                       const spec::RowPosition& at) {
   if (p.statistics_order == spec::StatisticsOrder::tokens_first)
     return {.b = 0, .n = at.n, .s = e.start(at.b) + at.s};
-  // Here the statistics are stored sequence by sequence, and within a sequence head by head. This
-  // order fits the size of the shape (T1, N1, 8) but does not follow its axes.
+  // In this order the statistics are stored sequence by sequence, and within a sequence head by
+  // head. The size is that of the shape (T1, N1, 8), but the order is not that of its axes.
   const std::int64_t row = e.row(at.b, at.n, at.s);
   return {.b = 0, .n = row % e.heads, .s = row / e.heads};
 }

@@ -13,7 +13,7 @@ struct SoftmaxRow {
   std::vector<Real> prob;  ///< one per score, in the order of the scores
 };
 
-/// Without scores, the statistics are those of a fully masked row.
+/// If there are no scores, the statistics are those of a fully masked row.
 template <class Real>
 SoftmaxRow<Real> softmax(const std::vector<Real>& score) {
   constexpr float dead = std::numeric_limits<float>::max();

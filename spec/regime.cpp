@@ -10,7 +10,7 @@ constexpr std::size_t longest_name = 64;
 constexpr double most_times = 9007199254740992;  // 2^53: a double cannot count further
 constexpr std::string_view letters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz_";
 constexpr std::string_view digits = "0123456789";
-/// Report pages let the user search for error.dq, so a metric must not use the axis `error`.
+/// In a report page, error.dq is a search field, so a metric must not begin with `error`.
 constexpr std::string_view taken_axis = "error.";
 
 bool is_name(std::string_view name) {

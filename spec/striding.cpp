@@ -58,7 +58,7 @@ void spread(Parameter& parameter) {
   }
   const auto k = static_cast<std::size_t>(axis);
   const std::int64_t steps = shape[k] - 1;
-  // Each axis before this one has only one element, so its stride is never used.
+  // Every earlier axis has only one element, so its stride is never used.
   parameter.strides[k] = std::max(parameter.strides[k] + 1, (far_elements + steps - 1) / steps);
 }
 

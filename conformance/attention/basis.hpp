@@ -10,12 +10,12 @@
 
 namespace assay::conformance {
 
-/// The data and functions with which a case of attention is judged. Works for any rule that decides
-/// which query attends to which key. judge/basis.hpp describes the members. Each attention operator
-/// derives its own Basis from this class and adds the remaining members.
+/// The data and functions with which a case of attention is judged. The class accepts any rule that
+/// decides which query attends to which key. judge/basis.hpp describes the members. Each attention
+/// operator derives its own Basis from this class and adds the other members.
 class AttentionBasis {
  public:
-  /// Keeps a reference to the arithmetic.
+  /// The object keeps a reference to `arithmetic`.
   AttentionBasis(attention::Dense dense, attention::JudgedRows judged, const Arithmetic& arithmetic,
                  std::uint64_t seed);
 
@@ -43,15 +43,15 @@ class AttentionBasis {
   std::optional<attention::AllRowTerms> row_terms_;
 };
 
-/// The rows of a case that are judged.
+/// Returns the rows of a case that are judged.
 template <class CaseType>
 attention::JudgedRows judged_rows_of(const CaseType& c) {
   return {judged_of(query_extents(c.problem), c.rows, c.seed),
           judged_of(key_extents(c.problem), c.rows, c.seed + 1)};
 }
 
-/// Returns which rows Dense keeps in memory: all of them, or only those of a few heads at a time.
-/// The latter applies to large cases in which every row is judged.
+/// Returns which rows Dense keeps in memory: all rows, or, for large cases in which every row is
+/// judged, only the rows of a few heads at a time.
 template <class Problem>
 attention::Held held_of(const attention::JudgedRows& judged, const Problem& p) {
   const spec::Extents queries = query_extents(p), keys = key_extents(p);

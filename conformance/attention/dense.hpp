@@ -43,7 +43,8 @@ struct HeadRows {
   std::vector<double> query, key, value, dy, attention_in;
 };
 
-/// Which rows a `Dense` keeps in memory: all, or only the rows of the heads that are being visited.
+/// Which rows a `Dense` keeps in memory: all rows, or only those of the heads that are being
+/// visited.
 enum class Held : std::uint8_t { all, visited };
 
 /// Copies of the tensors of a case, in double, with rows in the order of Extents::row. In a query
@@ -53,7 +54,7 @@ enum class Held : std::uint8_t { all, visited };
 class Dense {
  public:
   Dense(const Op::Problem& problem, const Op::Inputs& inputs, Held held = Held::all);
-  /// The queries attend to the keys that `attends` names; the mask is not read.
+  /// `attends` says which keys a query attends to; the mask is not read.
   Dense(const Op::Problem& problem, const Operands& operands,
         std::shared_ptr<const KeyPattern> attends, Held held = Held::all);
 
@@ -123,10 +124,10 @@ class Dense {
   std::vector<double> softmax_max_, softmax_sum_;
 };
 
-/// Products of one query with some keys, summed over the channels: one entry per key.
+/// The sums over the channels of the products of one query with some keys: one entry per key.
 struct RowProducts {
   std::vector<double> score, score_abs, score_sq;  ///< q k, |q k|, (q k)^2 summed over the channels
-  /// The same for dy v, times kappa, kappa^2; 0 for a forward.
+  /// The same sums for dy v, multiplied by kappa and kappa^2; 0 for a forward.
   std::vector<double> dprob, dprob_abs, dprob_sq;
   std::vector<double> bias, kappa;  ///< position bias of the scaled score; factor of dropout
   std::vector<std::uint8_t> times;  ///< how often the query attends to the key
@@ -160,9 +161,9 @@ struct RowBlock {
   std::size_t rows = 1;
   std::vector<std::int64_t> keys;
 };
-/// Divides ascending query rows of one head into blocks. If the keys depend on the query, distant
-/// queries are not in one block, because they would be multiplied with many keys to which no query
-/// of the block attends.
+/// Divides query rows of one head, in ascending order, into blocks. If the keys depend on the
+/// query, distant queries are in different blocks; otherwise the block would contain many keys to
+/// which few of its queries attend.
 std::vector<RowBlock> row_blocks_of(const Dense& dense, std::span<const std::int64_t> rows);
 
 /// Returns first, first + 1, ..., last - 1.

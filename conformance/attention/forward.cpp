@@ -50,7 +50,7 @@ struct Matrix {
 #endif
 void add_product(Matrix<const double> a, Matrix<const double> b, Matrix<double> c,
                  std::int64_t depth, std::int64_t width) {
-  // A local array: the compiler can then see that no store changes an operand.
+  // In a local array, because the compiler then sees that no store changes an operand.
   double sum[step][panel_keys];
   for (std::int64_t r = 0; r < step; ++r) std::copy_n(c.first + r * c.stride, width, sum[r]);
   for (std::int64_t k = 0; k < depth; k += step) {
@@ -79,8 +79,8 @@ struct ScoreRow {
   double* panel(std::int64_t p) const { return first + p * task_queries * panel_keys; }
 };
 
-/// The formula of a score: scale * product without bias; with bias, scale * (product + bias) or
-/// scale * product + bias. `bias` has one element per key of a `ScoreRow`.
+/// The three formulas of a score: scale * product without bias; with bias, scale * (product + bias)
+/// or scale * product + bias. `bias` has one element per key of a `ScoreRow`.
 struct Scaling {
   double scale;
   const double* bias;  ///< null: none
@@ -162,7 +162,8 @@ class Worker {
                       key_rope_extents(problem));
   }
 
-  /// Computes the existing queries among first .. first + task_queries - 1 of head (b, n).
+  /// Computes the queries from `first` to first + task_queries - 1 of head (b, n), or to the last
+  /// query.
   void run(std::int64_t b, std::int64_t n, std::int64_t first) {
     load_head(b, n / p_.group());
     load_queries(b, n, first);
@@ -196,7 +197,7 @@ class Worker {
     if (buffer.size() < at(count)) buffer.resize(at(count), 0.0);
   }
 
-  /// Copies the keys of a head, transposed panel by panel, so that a loop over keys reads adjacent
+  /// Copies the keys of a head and transposes each panel, so that a loop over keys reads adjacent
   /// elements.
   void load_head(std::int64_t b, std::int64_t kv) {
     if (b == batch_ && kv == head_) return;
@@ -217,8 +218,8 @@ class Worker {
       }
       value_.read_row(b, kv, j, {values_.data() + j * p_.head_dim_v, at(p_.head_dim_v)});
     }
-    // The buffer may still contain values of a longer sequence. They are multiplied by the
-    // probability 0, so they must be finite; clear them.
+    // Clears the buffer, which may contain values of a longer sequence. They are multiplied by the
+    // probability 0, so they must be finite.
     std::fill(values_.begin() + length * p_.head_dim_v, values_.begin() + room * p_.head_dim_v,
               0.0);
   }
@@ -232,8 +233,7 @@ class Worker {
     }
   }
 
-  /// Chooses the panels that contain a key that the mask may keep for one of the queries first ..
-  /// last.
+  /// Chooses the panels of keys to which one of the queries from `first` to `last` may attend.
   void choose_panels(std::int64_t b, std::int64_t first, std::int64_t last) {
     const std::int64_t first_key = mask_.kept_range(b, first).first;
     const std::int64_t last_key = mask_.kept_range(b, last).last;
@@ -246,8 +246,8 @@ class Worker {
     if (position_bias_.present()) bias_.assign(at(keys), 0.0);
   }
 
-  /// Replaces scores by probabilities that are not yet divided by their sum: store_output()
-  /// divides.
+  /// Replaces scores by probabilities that are not yet divided by their sum; store_output() divides
+  /// them.
   void softmax(std::int64_t b, std::int64_t n, std::int64_t i, ScoreRow row) {
     const std::int64_t first = first_panel_ * panel_keys;
     const std::size_t keys = std::min(keep_.size(), at(p_.length_kv(b) - first));

@@ -36,7 +36,8 @@ double residue_of(const Dense& dense, const spec::RowPosition& row, std::int64_t
   return dense.largest_kappa * std::min(sum, entries * largest);
 }
 
-/// The floors of all channels of the output, by key head: all query rows of a group have the same.
+/// The floors of all channels of the output, by key head. All query rows of a group have the same
+/// floor.
 class Floors {
  public:
   Floors(const Dense& dense, double phi) : dense_(dense), phi_(phi) {
@@ -75,9 +76,10 @@ engine::Output output_of_row(const Dense& dense, engine::Output output, const Fo
   return output;
 }
 
-/// Returns whether a mean over errors is meaningful. If many rows have the same error, the mean has
-/// no meaning: if all scores are about equal, or if fp32 or the staged type cannot represent 1 /
-/// keep_prob, which is then rounded alone and times the weight 1 of a row's largest score.
+/// Returns whether a mean over errors is meaningful. It is not meaningful if many rows have the
+/// same error. This happens if all scores are about equal, or if fp32 or the staged type cannot
+/// represent 1 / keep_prob, because the product with the weight 1 of a row's largest score then has
+/// the same rounding error in all rows.
 bool is_biasable(const Dense& dense) {
   int exponent = 0;
   return attention::scores_vary(dense) && std::frexp(dense.largest_kappa, &exponent) == 0.5;
@@ -144,7 +146,7 @@ spec::Extents ForwardBasis::statistics_extents() const {
   return extents;
 }
 
-/// A statistic has no standard deviation, and no part of its error is a cast to a narrower type.
+/// A statistic has no standard deviation, and no cast to a narrower type adds to its error.
 Expectation ForwardBasis::of_statistic(const std::string& name, const Value& value_of) const {
   Expectation e{.name = name, .extents = statistics_extents(), .rows = judged_};
   e.resize(e.row_count());
@@ -173,8 +175,8 @@ std::vector<Expectation> ForwardBasis::of_statistics() const {
   }));
   all.push_back(of_statistic("softmax_sum", [](const ForwardRow& row) {
     if (row.keys == 0) return std::pair(attention::dead_statistics.sum, attention::Limits());
-    // The tolerance includes the error of the maximum, so that sums which are not transported, as
-    // in relations and packs, may be compared, too.
+    // The tolerance includes the error of the maximum, because relations and packs compare sums
+    // that belong to the kernel's own maximum.
     const auto limit = [&](double of_sum, double of_max) {
       return row.sum * (of_sum + (1 + of_sum) * engine::growth(of_max));
     };
@@ -284,9 +286,9 @@ std::vector<TileSums> ForwardBasis::tile_sums(bool averages) const {
   return {std::move(sums)};
 }
 
-/// Adds values and errors of the rows to the sums of their tiles. Errors are independent from row
-/// to row, except for the shared ones. The error of the final cast is added later, when the written
-/// rows are known.
+/// Adds values and errors of the rows to the sums of their tiles. The errors of different rows are
+/// independent, except for shared errors. The error of the final cast is added later, when the
+/// written rows are known.
 void ForwardBasis::add_tiles(const std::vector<std::int64_t>& rows,
                              const std::vector<std::size_t>& tile_of, bool averages,
                              TileSums& sums) const {
@@ -419,7 +421,7 @@ std::vector<double> ForwardBasis::values(const RowsOf& rows, const ForwardTensor
   }
   for (std::size_t k = 0; k < max.size(); ++k) {
     const std::int64_t number = rows.rows[k], b = dense_.queries.position(number).b;
-    // In a sequence without keys both statistics may be 0.
+    // If a sequence has no keys, both statistics may be 0.
     if (dense_.keys.length(b) == 0 && max[k] == 0 && sum[k] == 0)
       max[k] = attention::dead_statistics.max, sum[k] = attention::dead_statistics.sum;
     else if (!is_max)

@@ -17,23 +17,25 @@
 
 namespace assay::conformance {
 
-/// The outputs of a forward: eight equal copies of each statistic per row, and the output.
+/// The outputs of a forward: attention_out, and the two statistics of each row in eight equal
+/// copies.
 struct ForwardTensors {
   const spec::Tensor &softmax_max, &softmax_sum, &attention_out;
 };
 
-/// The data and functions with which a forward of attention is judged. Works for any rule that
-/// decides which query attends to which key. judge/basis.hpp describes the members. Each operator
-/// derives its own Basis from this class and adds the remaining members.
+/// The data and functions with which a forward of attention is judged. The class accepts any rule
+/// that decides which query attends to which key. judge/basis.hpp describes the members. Each
+/// operator derives its own Basis from this class and adds the other members.
 class ForwardBasis {
  public:
-  /// Keeps a reference to the arithmetic. `judged`: ascending numbers of query rows.
+  /// Keeps a reference to the arithmetic. `judged`: the numbers of the judged query rows, in
+  /// ascending order.
   ForwardBasis(attention::Dense dense, std::vector<std::int64_t> judged,
                const Arithmetic& arithmetic, std::uint64_t seed);
 
   /// Returns the expectations of softmax_max, softmax_sum and attention_out. softmax_sum is
-  /// expected for the exact maximum: `values` must transport it (see `transported`). For saves=lse
-  /// softmax_sum is left out, and softmax_max is m + ln z.
+  /// expected for the exact maximum, so `values` must convert the kernel's sum (see `transported`).
+  /// For saves=lse softmax_sum is left out, and softmax_max is m + ln z.
   std::vector<Expectation> expectations() const;
   std::vector<TileSums> tile_sums(bool averages) const;
   bool consistent() const { return true; }  ///< no input is the result of another one
@@ -47,13 +49,14 @@ class ForwardBasis {
   /// Checks every element of all outputs, judged or not: storage, equal copies of statistics,
   /// finite values, and zeros in rows without an unmasked key.
   std::vector<Finding> check_structure(const ForwardTensors& outputs) const;
-  /// Returns the values of some rows of an output. Statistics are the first of their copies.
+  /// Returns the values of some rows of an output; for a statistic, its first copy.
   std::vector<double> values(const RowsOf& rows, const ForwardTensors& outputs) const;
-  /// E48. Returns softmax_sum of a judged row for the exact maximum instead of the kernel's own.
+  /// E48. Converts softmax_sum of a judged row: returns the sum that belongs to the exact maximum
+  /// instead of the kernel's own maximum.
   double transported(std::int64_t row, double softmax_max, double softmax_sum) const;
 
  private:
-  /// A statistic of a row, and the limits of its error.
+  /// A statistic of a row, and the bounds of its error.
   using Value =
       std::function<std::pair<double, attention::Limits>(const attention::ForwardRow& row)>;
 

@@ -24,12 +24,12 @@ struct PairSource {
   std::function<double(std::int64_t b, std::int64_t n, std::int64_t i)> row_term;
 };
 
-/// Pairs are computed one by one in high precision. More pairs than this take too long.
+/// The largest number of pairs that are computed, because each pair takes long in high precision.
 inline constexpr std::int64_t most_pairs = std::int64_t{1} << 20;
 
 /// Returns S, P, dP, dS and, with dropout, P_dropped, of shape (batch, heads_q, seq_q, seq_kv), and
-/// row_term (batch, heads_q, seq_q). In masked pairs P and dS are 0; S and dP are NaN there,
-/// because kernels need not compute them. After the end of a shorter sequence everything is NaN.
+/// row_term (batch, heads_q, seq_q). For masked pairs, P and dS are 0, and S and dP are NaN,
+/// because kernels need not compute them. Positions after the end of a shorter sequence are NaN.
 /// Returns no arrays if there are more than 2^20 pairs, since each pair is computed separately in
 /// high precision.
 Intermediates intermediates_of(const PairSource& source);

@@ -8,8 +8,8 @@
 
 namespace assay::conformance {
 
-/// Says to which keys of its sequence a query attends, and how many times: once with a mask; with a
-/// list of blocks, as many times as the list contains the key.
+/// Says to which keys of its sequence a query attends, and how many times. With a mask this is
+/// once; with a list of blocks it is the number of times that the list contains the key.
 class KeyPattern {
  public:
   virtual ~KeyPattern() = default;
@@ -22,8 +22,8 @@ class KeyPattern {
   virtual bool count(const spec::RowPosition& query, std::span<const std::int64_t> keys,
                      std::span<std::uint8_t> times) const = 0;
 
-  /// The first function returns a range, the second one the ascending keys: both results contain
-  /// all keys to which query (b, n, i) attends.
+  /// Return keys that include all keys to which query (b, n, i) attends: the first function as a
+  /// range, the second one as an ascending list.
   virtual reference::KeyRange range(const spec::RowPosition& query) const = 0;
   virtual std::vector<std::int64_t> keys(const spec::RowPosition& query) const = 0;
   /// Returns a range that contains all queries that attend to key j.
@@ -35,7 +35,8 @@ class KeyPattern {
   virtual std::int64_t entries_of_key(const spec::RowPosition& key) const = 0;
   /// Returns the largest number of times that a query can attend to a key.
   virtual std::int64_t most_times() const = 0;
-  /// Returns n: the keys in each aligned run of n keys have the same queries. Returns 1 if unknown.
+  /// Returns the largest known n for which the keys k n to k n + n - 1 (k = 0, 1, ...) have the
+  /// same queries; 1 if unknown.
   virtual std::int64_t keys_alike() const = 0;
 };
 

@@ -14,7 +14,7 @@ namespace {
 constexpr const char* max_name = "softmax_max";
 constexpr const char* sum_name = "softmax_sum";
 
-/// Replaces the rows of the statistics by one of m + ln z, if both are there.
+/// Replaces the rows of both statistics by one row of m + ln z, if both are present.
 DefinedRows with_lse(DefinedRows rows) {
   const auto max = std::ranges::find(rows, max_name, &DefinedRows::value_type::first);
   const auto sum = std::ranges::find(rows, sum_name, &DefinedRows::value_type::first);

@@ -19,7 +19,7 @@ inline bool saves_lse(const spec::Numerics& numerics) { return numerics.saves ==
 /// result is -FLT_MAX.
 double log_sum_exp(double softmax_max, double softmax_sum);
 
-/// Returns the error of m + ln z (equation E50 in docs/formula_sheet.md).
+/// Returns the largest error of m + ln z (equation E50 in docs/formula_sheet.md).
 Limits lse_error(const ForwardRow& row, const Arithmetic& arithmetic);
 
 /// Returns a definition whose rows of softmax_max are the log-sum-exp, and which has no
@@ -31,7 +31,7 @@ std::unique_ptr<Definition> lse_definition(std::unique_ptr<Definition> of_statis
 OutputValues compared_statistics(OutputValues values, const spec::Numerics& numerics);
 
 /// Returns whether the output of this name is compared bit by bit in exact cases. With saves=lse no
-/// statistic is: ln z is not exact.
+/// statistic is compared so, because ln z is not exact.
 inline bool has_exact_bits(std::string_view output, const spec::Numerics& numerics) {
   return !saves_lse(numerics) || (output != "softmax_max" && output != "softmax_sum");
 }

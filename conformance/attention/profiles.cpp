@@ -13,8 +13,8 @@ bool is_query(const Place& p) { return p.is(Stream::query) || p.is(Stream::query
 bool is_key(const Place& p) { return p.is(Stream::key) || p.is(Stream::key_rope); }
 
 double large_exponent(const Place& p) {
-  // Large data with ordinary scores: the exponents of query and key cancel, and the bias is not
-  // enlarged.
+  // Large data with scores of ordinary size: the exponents of query and key cancel, and the bias is
+  // not enlarged.
   if (is_query(p)) return p.normal() * (p.half() ? 0x1p3 : 0x1p30);
   if (is_key(p)) return p.normal() * (p.half() ? 0x1p-3 : 0x1p-30);
   if (p.is(Stream::pse)) return p.normal();

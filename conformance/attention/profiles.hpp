@@ -16,7 +16,8 @@ std::span<const InputProfile> profiles();
 ProfileValue profile_value(const std::string& name);
 
 /// Multiplies the softmax sums of a forward pass by the factors of the profile, so that they no
-/// longer match the other inputs. `queries` numbers the rows; rows without a key stay unchanged.
+/// longer match the other inputs. `queries` contains the indices of the rows; rows without a key
+/// stay unchanged.
 void disturb_statistics(const std::string& profile, spec::DType dtype, const spec::Extents& queries,
                         std::vector<double>& softmax_sum);
 

@@ -7,8 +7,8 @@
 /// Ways to shrink a case, common to all attention operators.
 namespace assay::conformance {
 
-/// Returns smaller cases for shrinking: first with fewer key heads (each with one query head, then
-/// with the whole group), then with fewer query heads per key head.
+/// Returns smaller cases for shrinking. The first have fewer key heads (first with one query head
+/// per key head, then with the whole group), the last have fewer query heads per key head.
 template <class Op>
 std::vector<Case<Op>> fewer_heads(const Case<Op>& c) {
   const std::int64_t group = c.problem.group(), heads_kv = c.problem.heads_kv;

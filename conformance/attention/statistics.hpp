@@ -17,8 +17,8 @@ struct RowStatistics {
 inline constexpr RowStatistics dead_statistics = {-std::numeric_limits<float>::max(),
                                                   std::numeric_limits<float>::max()};
 
-/// Returns the statistics of the fully masked rows of sequence b. If the sequence has no keys, the
-/// documented software writes 0 and 0; the seed then selects these or the usual values.
+/// Returns the statistics of the fully masked rows of sequence b. For a sequence without keys the
+/// vendor's software writes 0 and 0, so the seed selects these or the usual values.
 inline RowStatistics dead_statistics_of(const spec::FlashAttentionScoreGrad::Problem& problem,
                                         std::int64_t b, std::uint64_t seed) {
   const bool is_keyless = is_packed(problem.input_layout) && problem.length_kv(b) == 0;

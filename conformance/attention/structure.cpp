@@ -17,7 +17,7 @@ using spec::at;
 /// softmax_max of a fully masked row.
 constexpr double dead = -static_cast<double>(std::numeric_limits<float>::max());
 
-/// One output tensor with all data that the checks of it need.
+/// One output tensor, with the data that its checks need.
 struct Checked {
   const char* name;
   const spec::Tensor& tensor;
@@ -55,7 +55,7 @@ void check_values(const Checked& c, const Op::Problem& p, const Arithmetic& arit
       }
 }
 
-/// TND: tokens that belong to no sequence have a gradient of 0. Source: upstream's kernels first
+/// TND: tokens that belong to no sequence have a gradient of 0. Source: the vendor's kernels first
 /// clear the sums of all tokens (requirement TND-3b).
 void check_padding(const char* name, const spec::Tensor& tensor, const spec::Extents& e,
                    std::vector<Finding>& findings) {

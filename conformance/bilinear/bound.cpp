@@ -14,8 +14,8 @@ Call call_of(const Arithmetic& n) {
 }
 
 /// Equations E32, E34: returns the error model of the sum and the cast of an element with
-/// `products` products. If they are few, the first product is added to an empty accumulator: in
-/// fp32 this is exact, in fp16 the product is rounded.
+/// `products` products. With few products it counts that the first one is added to an empty
+/// accumulator, which is exact in fp32 and rounds the product in fp16.
 engine::Output output_of(const Arithmetic& n, std::int64_t elements, double products, bool few) {
   engine::Output output = conformance::output_of(n, elements);
   const bool is_half = n.numerics.accumulator == spec::Accumulator::fp16;

@@ -20,13 +20,13 @@ Expectation expected_rows(const Operands& operands, const Arithmetic& arithmetic
                           std::span<const std::int64_t> rows, std::size_t judged);
 
 /// Returns the expectations of all outputs, for these rows of each. A tensor of more than four
-/// parts is computed part by part, with equal bits, so `operands` and `arithmetic` must outlive the
-/// expectation.
+/// parts is computed part by part, with the same bits, so `operands` and `arithmetic` must outlive
+/// the expectation.
 std::vector<Expectation> expectations(const Operands& operands, const Arithmetic& arithmetic,
                                       const std::vector<std::vector<std::int64_t>>& judged);
 
 /// Returns the expected tile sums (sums of the rows of a tile), computed from the expectations of
-/// all rows, for those outputs of which only some rows are judged. Cost: that of `expected_rows`.
+/// all rows, for those outputs of which only some rows are judged. Cost: as for `expected_rows`.
 std::vector<TileSums> tile_sums(const Operands& operands, const Arithmetic& arithmetic,
                                 const std::vector<std::vector<std::int64_t>>& judged,
                                 std::uint64_t seed);

@@ -27,7 +27,7 @@ template <class Oracle>
 class DefinitionByHeads : public Definition {
  public:
   using Make = std::function<Oracle(std::int64_t n)>;
-  /// Returns a row of output `sum`; the oracle has the head 0 only.
+  /// Returns a row of output `sum`; the oracle has only one head, with index 0.
   using Row = std::vector<reference::Wide> (*)(const Oracle& oracle, std::size_t sum,
                                                const spec::RowPosition& row);
 

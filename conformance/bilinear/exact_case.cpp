@@ -41,8 +41,8 @@ bool has_half(const spec::Numerics& numerics, spec::DType io) {
          numerics.accumulator == spec::Accumulator::fp16;
 }
 
-/// Track exact: products fit into every type in which a kernel stages them. Track exact_staged:
-/// products have more bits than the staging type, so that staging rounds them.
+/// On track exact, products fit into every type in which a kernel stages them. On track
+/// exact_staged, products have more bits than the staging type, so that staging rounds them.
 Ranges first_ranges(const ExactQuestion& question, const spec::Numerics& numerics, int bits) {
   const int io_bits = spec::format_of(question.io).significand_bits;
   const bool fits = question.track == Track::exact;
@@ -133,7 +133,7 @@ struct IntegerSums {
   std::int64_t largest = 0;
 };
 
-/// Computes the sums of some rows.
+/// Computes the exact sums of some rows of an output.
 class Summation {
  public:
   Summation(const ExactQuestion& question, const spec::Numerics& numerics,

@@ -7,8 +7,8 @@
 
 namespace assay::conformance::bilinear {
 
-/// The number of bits that an integer may have if a kernel with these numerics must represent it
-/// exactly: for products and for sums.
+/// The largest number of bits of an integer that a kernel with these numerics represents exactly,
+/// for products and for sums.
 struct Exactness {
   int product, sum;
 };

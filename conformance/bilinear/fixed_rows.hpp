@@ -49,11 +49,11 @@ struct FixedRows : PlainRelationParts<Op> {
     const Operands operands(form_of<Op>(problem), tensor_list(inputs));
     return {operands.values(0), operands.values(1)};
   }
-  /// Only needed by relations that move rows.
+  /// Relations that move rows need this function; the relations of this operator move none.
   static Trial<Op> rearranged(const Trial<Op>& base, const Problem&, const Origins&) {
     return base;
   }
-  /// 0, because the bounds cost less than a run.
+  /// Returns 0, because the bounds cost less than a run.
   static double cost_of_bounds(const Problem&) { return 0; }
 
  private:

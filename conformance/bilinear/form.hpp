@@ -11,7 +11,7 @@
 
 /// Operators whose outputs are sums of products of two input elements. An operator describes these
 /// sums once, in its struct Form; references, tolerances, exact cases and the check of all elements
-/// follow. The definition, against which references are certified, does not use it.
+/// are derived from them. The definition, which certifies references, does not use them.
 namespace assay::conformance::bilinear {
 
 /// An input. Extents::row numbers its rows. If a tensor has no channels, each row has one
@@ -35,11 +35,11 @@ struct Sum {
   /// rows of left have one channel. True: the sum of left[c] * right[c] over the pairs and c is the
   /// row's only channel.
   bool contracts;
-  /// True if an element has few products: then the first one is added to an empty accumulator, and
-  /// rounding errors do not average out.
+  /// True if an element has few products. In this case it counts that the first product is added to
+  /// an empty accumulator, and rounding errors do not average out.
   bool few;
   std::int64_t products;  ///< of an element, at most
-  /// Sets the pairs of a row. A row without pairs is zero.
+  /// Sets the pairs of a row of the output. A row without pairs is zero.
   std::function<void(const spec::RowPosition& row, std::vector<RowPair>& pairs)> pairs;
 };
 

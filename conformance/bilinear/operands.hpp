@@ -12,11 +12,11 @@
 
 namespace assay::conformance::bilinear {
 
-/// Returns the index of a packed tensor (tokens, heads, channels), or of one without channels.
-/// Errors: std::invalid_argument for a shape that is not that of `extents`.
+/// Returns an object that finds the elements of a packed tensor (tokens, heads, channels), which
+/// may have no channels. Errors: std::invalid_argument if its shape is not that of `extents`.
 spec::HeadIndex index_of(const spec::Tensor& tensor, const spec::Extents& extents);
 
-/// Returns some rows of such a tensor.
+/// Returns some rows of a packed tensor.
 std::vector<double> rows_of(const spec::Tensor& tensor, const spec::Extents& extents,
                             std::span<const std::int64_t> rows);
 

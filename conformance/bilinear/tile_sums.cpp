@@ -19,7 +19,7 @@ void add_rows(const Expectation& e, std::int64_t row, std::size_t k, TileSums& s
     for (std::int64_t d = 0; d < e.dim(); ++d) {
       const auto from = static_cast<std::size_t>(r * e.dim() + d);
       const std::size_t to = k * static_cast<std::size_t>(e.dim()) + static_cast<std::size_t>(d);
-      // The terms are stored in fp32; the factor covers their rounding.
+      // The terms are stored in fp32; this factor is an upper bound of their rounding.
       const double before_cast = (1 + 0x1p-20) * (static_cast<double>(e.core[from]) +
                                                   e.accumulation[from] + e.extra[from]);
       sums.value[to] += sign * e.value[from];

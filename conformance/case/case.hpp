@@ -135,7 +135,7 @@ std::vector<std::string> field_names() {
 /// similar name and all names.
 [[noreturn]] void refuse_field(const std::string& word, const std::vector<std::string>& fields);
 
-/// Parses the fields from the words. Does not yet check whether they make a valid call.
+/// Parses the fields from the words. Does not check whether they make a valid call.
 template <class Op>
 Case<Op> read_fields(const std::vector<std::string>& words) {
   Case<Op> c;
@@ -161,8 +161,8 @@ Case<Op> read_fields(const std::vector<std::string>& words) {
   return c;
 }
 
-/// The words that cause the violation: the call satisfies the requirement if any one of them is
-/// left out.
+/// Returns the words that cause the violation. If any one of them is left out, the call satisfies
+/// the requirement.
 template <class Op>
 std::string culprits(const std::vector<std::string>& words, const spec::Requirement<Op>& row) {
   std::string found;
@@ -223,7 +223,7 @@ void require_named_tensors(const Case<Op>& c) {
                "names of tensors that the call has; the call has no " + name);
 }
 
-/// Rejects a case for which tensors cannot be created, and unknown names.
+/// Rejects unknown names, and a case for which tensors cannot be created.
 template <class Op>
 void require_possible(const Case<Op>& c) {
   Suite<Op>::require_possible(c);

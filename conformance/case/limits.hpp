@@ -32,8 +32,8 @@ struct FieldRange {
 /// next.
 [[noreturn]] void refuse(std::string_view field, const std::string& value,
                          const std::string& accepted, const std::string& next = {});
-/// Throws std::invalid_argument for a value that requires another field: "--keep_prob=0.5 needs a
-/// drop mask: add --drop_mask=exact".
+/// Throws std::invalid_argument for a value that is legal only with another field: "--keep_prob=0.5
+/// needs a drop mask: add --drop_mask=exact".
 [[noreturn]] void refuse_alone(std::string_view field, const std::string& value,
                                const std::string& lack, const std::string& next);
 
@@ -42,7 +42,7 @@ std::string number_text(double value);
 /// The number with three significant digits: "4.61e+18".
 std::string about_text(double value);
 
-/// Throws if the name is not in `named`.
+/// Throws std::invalid_argument if the name is not in `named`.
 void require_named(std::string_view field, const std::string& value,
                    std::span<const InputProfile> named);
 
@@ -62,14 +62,14 @@ void require_size(const Demand& demand, std::string_view fields);
 /// Throws if `bytes` is more than `memory_limit`, with the same message.
 void require_memory(double bytes, std::string_view fields);
 
-/// Throws an exception for (a) a relation on a track other than relation, (b) track relation
-/// without one of the relations in `names`, (c) a relation with a profile other than normal,
-/// because its data could overflow or underflow. Returns whether the case has a relation.
+/// Returns whether the case has a relation. Throws std::invalid_argument for (a) a relation on a
+/// track other than relation, (b) track relation without one of the relations in `names`, (c) a
+/// relation with a profile other than normal, because its data could overflow or underflow.
 bool require_track(Track track, const std::string& relation, const std::string& profile,
                    const std::string& names);
 
-/// The names of the relations. `other` comes first: a name that the track accepts although it is
-/// not a relation.
+/// Returns `other` and the names of the relations. `other` is a name that the track accepts
+/// although it is not a relation.
 template <class Relation>
 std::string names_of(const std::vector<const Relation*>& known, std::string_view other = {}) {
   std::string names(other);
@@ -87,8 +87,8 @@ const Relation& relation_named(const std::vector<const Relation*>& known, std::s
   refuse("relation", std::string(name), names_of(known, other));
 }
 
-/// Throws in the cases of `require_track`, for a relation that is not in `known`, and for a
-/// relation that does not apply to the problem.
+/// Throws as `require_track` does, and also for a relation that is not in `known` or does not apply
+/// to the problem.
 template <class Op, class Relation>
 void require_relation(const Case<Op>& c, const std::vector<const Relation*>& known,
                       std::string_view other = {}) {

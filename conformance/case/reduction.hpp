@@ -21,8 +21,8 @@ struct Reduction {
 /// because small cases are judged quickly. Then the remaining range is bisected.
 std::vector<std::int64_t> values_below(std::int64_t value, std::int64_t least);
 
-/// The sequences that a smaller case keeps. If `inside` is true: `count` sequences, beginning with
-/// `first`; otherwise all except these.
+/// The sequences that a smaller case keeps: `count` sequences from `first` on if `inside` is true,
+/// otherwise all other sequences.
 struct SequenceChoice {
   std::int64_t first, count;
   bool inside;
@@ -31,11 +31,11 @@ struct SequenceChoice {
   std::vector<std::int64_t> of(const std::vector<std::int64_t>& values) const;
 };
 
-/// Number of sequences for which reductions of a single sequence are tried: only this one, all
-/// except this one, or a shorter one.
+/// The number of sequences for which reductions of a single sequence are tried: keep only this
+/// sequence, remove it, or shorten it.
 inline constexpr std::int64_t most_single_sequences = 8;
 
-/// The choices of sequences to keep, out of `batch` sequences: single sequences and the last one,
+/// Returns which sequences a smaller case may keep, out of `batch` sequences: single sequences,
 /// each half, and all except one. Empty if there is only one sequence.
 std::vector<SequenceChoice> fewer_sequences(std::int64_t batch);
 

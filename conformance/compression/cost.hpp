@@ -7,10 +7,10 @@
 
 namespace assay::conformance::compression {
 
-/// Returns the element count of a tensor. In double: the product may exceed 64 bits.
+/// Returns the number of elements of a tensor, as double, because the product may exceed 64 bits.
 double elements(const Problem& problem, RowKind kind);
 
-/// Returns the element count of the largest tensor.
+/// Returns the number of elements of the largest tensor.
 double largest_tensor(const Problem& problem);
 
 /// Estimates the memory of a numerically judged case in bytes. `rows`: the number of judged rows of

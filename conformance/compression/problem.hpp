@@ -11,8 +11,8 @@ namespace assay::conformance::compression {
 /// The problem that all these operators share, forward and gradient.
 using Problem = spec::CompressionProblem;
 
-/// The rows of a tensor: one for each token, for each window, or for each weight. A row of a
-/// weight has one channel.
+/// The kinds of rows that a tensor can have: one row for each token, for each window, or for each
+/// weight. A row of a weight has one channel.
 enum class RowKind : std::uint8_t { token, window, weight };
 
 /// Returns extents in which the weight w of head n is the row (0, n, w).

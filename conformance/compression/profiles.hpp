@@ -18,11 +18,12 @@ struct Profile {
   bool is_drawn = true;            ///< false: only hand-made cases use it
 };
 
-/// Errors: std::invalid_argument for an unknown name.
+/// Returns the function that draws the values of a profile. Errors: std::invalid_argument for an
+/// unknown name.
 const Profile& profile_named(std::span<const Profile> profiles, const std::string& name);
 
-/// Returns a power of two by which the token rows are multiplied, so that sums of this number of
-/// products stay in the range of fp16.
+/// Returns the power of two by which the rows of tokens are multiplied, so that a sum of this
+/// number of products stays in the range of fp16.
 double token_factor(const Problem& problem, const Profile& profile, std::int64_t products);
 
 }  // namespace assay::conformance::compression

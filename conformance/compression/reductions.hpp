@@ -6,7 +6,7 @@
 #include "case/reduction.hpp"
 #include "compression/problem.hpp"
 
-/// Ways to shrink a case.
+/// Ways to make a failing case smaller.
 namespace assay::conformance::compression {
 
 std::vector<Problem> without_sequences(const Problem& problem);
@@ -19,7 +19,7 @@ std::vector<Problem> smaller_heads(const Problem& problem);
 /// lengths of the sequences do not change.
 std::vector<Problem> smaller_windows(const Problem& problem);
 
-/// Returns the case with each of the problems that `smaller` returns.
+/// Returns one case for each problem that `smaller` returns.
 template <class Op, std::vector<Problem> (*smaller)(const Problem&)>
 std::vector<Case<Op>> smaller_cases(const Case<Op>& c) {
   std::vector<Case<Op>> cases;

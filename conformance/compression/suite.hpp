@@ -130,8 +130,8 @@ std::int64_t SuiteOf<Op>::tensor_elements(const Problem& p) {
   return (input_extents(p).rows() + output_extents(p).rows()) * p.head_dim;
 }
 
-// Expected seconds of a case on one core: to fill and check the tensors, and for the products of
-// kernel and reference. The factors were fitted to one sweep of NsaCompressGrad.
+// Estimates the time of a case on one core (seconds): to fill and check the tensors, and for the
+// products of kernel and reference. The factors were fitted to one sweep of NsaCompressGrad.
 template <class Op>
 double SuiteOf<Op>::expected_cost(const Case<Op>& c) {
   if (c.track == Track::arguments) return 1e-4;

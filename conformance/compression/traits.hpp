@@ -23,7 +23,8 @@ namespace assay::conformance::compression {
 template <class Op>
 struct Traits;
 
-/// An output, and an input with the random numbers that fill it and its values in `Rows`.
+/// The description of an output; and that of an input, with the random numbers that fill it and its
+/// values in `Rows`.
 struct OutputRows {
   std::string_view name;
   RowKind kind;
@@ -36,7 +37,7 @@ struct InputRows {
   std::vector<double> Rows::*values;
 };
 
-/// The sentences about relations that depend on the outputs.
+/// The sentences of relations that name the outputs.
 struct Sentences {
   std::string_view sequences_alone = "The outputs of a sequence depend only on this sequence.",
                    permute_sequences =

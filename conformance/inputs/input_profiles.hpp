@@ -24,12 +24,13 @@ struct Place {
   double head_normal() const { return factor * head.normal(static_cast<std::uint64_t>(d)); }
   double uniform() const { return row.uniform(static_cast<std::uint64_t>(d)); }
 
-  /// Multiplies by a number that uses all bits of an fp32 significand: multiples of 2^-16 from the
-  /// generator leave some bits unused.
+  /// Multiplies by a number that uses all bits of an fp32 significand, because the generator gives
+  /// multiples of 2^-16, which leave some bits unused.
   static constexpr double factor = 0x1.f0f3b6d7a9c51p-1;
 };
 
-/// Makes the random numbers for a tensor of a case: those of a head (b, n), and of its row s.
+/// Makes the random numbers for a tensor of a case: the numbers of a head (b, n), and those of its
+/// row s.
 class DrawnPlaces {
  public:
   DrawnPlaces(std::uint64_t seed, Stream which) : random_(stream(seed, which)) {}
@@ -57,7 +58,8 @@ inline bool chosen(const Random& random, std::int64_t index, std::uint64_t one_i
   return random.bits(beyond_every_element + static_cast<std::uint64_t>(index)) % one_in == 0;
 }
 
-/// Values of the profiles of all operators. dy is the gradient that a gradient operator receives.
+/// The values in the input profiles that all operators share. dy is the gradient that a gradient
+/// operator receives.
 namespace profile {
 
 inline double normal(const Place& p) { return p.normal(); }

@@ -13,7 +13,7 @@ namespace assay::conformance {
 spec::Tensor head_tensor(const spec::Parameter& parameter, spec::Layout layout,
                          const spec::Extents& extents, const std::vector<double>& values);
 
-/// Does the same for the layout TND.
+/// Returns a guarded tensor in the layout TND in the same way.
 spec::Tensor packed_tensor(const spec::Parameter& parameter, const spec::Extents& extents,
                            const std::vector<double>& values);
 

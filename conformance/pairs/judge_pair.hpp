@@ -16,7 +16,7 @@
 #include "judge/judge_case.hpp"
 #include "judge/run_kernel.hpp"
 
-/// Definition of judge_pair. One source includes this file and instantiates it.
+/// The definition of judge_pair. One source file includes this file and instantiates judge_pair.
 namespace assay::conformance {
 namespace pairs {
 
@@ -40,8 +40,8 @@ void copy_into(const spec::Tensor& from, Tensors& tensors, std::string_view to) 
   });
 }
 
-/// Returns whether the saved values are finite wherever those of the case are. Those of padding
-/// tokens may have any value.
+/// Returns whether the saved values are finite wherever the values of the case are finite. Saved
+/// values of padding tokens may be any number.
 inline bool is_finite(const spec::Tensor& saved, const spec::Tensor& of_case) {
   const std::vector<std::int64_t> elements = spec::viewed_elements(saved),
                                   same = spec::viewed_elements(of_case);
@@ -77,7 +77,7 @@ auto forward_case(const Case<Gradient>& c) {
   return made;
 }
 
-/// The inputs of the forward: those of the gradient with the same names.
+/// Returns the inputs of the forward: the inputs of the gradient that have the same names.
 template <class Forward, class Inputs>
 typename Forward::Inputs forward_inputs(const Case<Forward>& c, const Inputs& of_gradient) {
   typename Forward::Inputs inputs = make_inputs(c);
@@ -133,8 +133,8 @@ inline bool are_alike(spec::Numerics forward, const spec::Numerics& gradient) {
   return forward == gradient;
 }
 
-/// The numerics of a gradient whose statistics and output come from its own forward: the bound
-/// contains the errors of the forward.
+/// Returns numerics with which the bound also contains the errors of the forward, because the
+/// gradient reads the results of its own forward.
 inline spec::Numerics of_both(spec::Numerics numerics) {
   numerics.stats = spec::Origin::own;
   if (numerics.delta == spec::RowTerm::given) numerics.delta = spec::RowTerm::own_output;

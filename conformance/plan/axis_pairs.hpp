@@ -15,7 +15,7 @@ struct Axis {
   std::vector<std::string_view> values;
 };
 
-/// The axes of an operator: the first factors of its space of choices.
+/// The axes of an operator, which are the first factors of its space of choices.
 struct Axes {
   std::string_view operator_name;
   const ChoiceSpace& space;

@@ -12,7 +12,7 @@
 /// Calls that break one requirement of an operator's table and no other.
 namespace assay::conformance {
 
-/// Returns the requirement with that id. Errors: std::logic_error for an unknown id.
+/// Returns the requirement with this id. Errors: std::logic_error for an unknown id.
 template <class Op>
 const spec::Requirement<Op>& requirement_of_id(std::string_view id) {
   for (const auto& requirement : Op::requirements())
@@ -59,7 +59,7 @@ std::optional<Case<Op>> broken_call(const std::vector<Case<Op>>& calls,
 }
 
 /// The cases of all violations that a kernel must refuse (requirements with Side::reject). From
-/// each list of legal calls one case is made that breaks only this requirement and those that it
+/// each list of legal calls one case is made that breaks only one requirement and those that it
 /// implies. Errors: std::logic_error with a requirement that no call breaks in this way.
 template <class Op>
 std::vector<Case<Op>> breaking_cases(const std::vector<std::vector<Case<Op>>>& calls) {

@@ -20,8 +20,8 @@ namespace assay::conformance {
 /// requirement of the upstream code, if a kernel need not refuse them; and legal calls about which
 /// the documentation leaves a question open, if a kernel must refuse them. Cases added before
 /// `end_front` run first, in the order in which they were added. The other cases run from cheap to
-/// expensive, starting with calls that only phase 1 judges and with small exact cases. So a time
-/// budget covers many cases.
+/// expensive, starting with calls that only phase 1 judges and with small exact cases. So a sweep
+/// with a time budget still runs many cases.
 template <class Op>
 class CaseCollector {
  public:

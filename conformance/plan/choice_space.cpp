@@ -24,8 +24,8 @@ using Domains = boost::container::static_vector<Domain, most_factors>;
 using Settled = boost::container::static_vector<std::size_t, most_factors>;
 
 constexpr Domain bit(std::size_t value) { return Domain{1} << value; }
-// Called millions of times, hence not std::has_single_bit, which counts all bits, and calls a
-// function if the machine has no such instruction.
+// Does not use std::has_single_bit, which counts all bits and is slow without an instruction for
+// this: the function is called millions of times.
 constexpr bool is_single(Domain domain) { return domain != 0 && (domain & (domain - 1)) == 0; }
 std::size_t only(Domain domain) { return static_cast<std::size_t>(std::countr_zero(domain)); }
 
@@ -142,8 +142,8 @@ struct ChoiceSpace::Tables {
     return factors;
   }
 
-  /// A backtracking search that prefers the factors of exclusions that failed often, and restarts
-  /// with more steps while it learns them.
+  /// A backtracking search. It decides the factors of exclusions that failed often first. It
+  /// restarts several times, each time with more steps.
   struct Search {
     const Tables& tables;
     const std::set<std::size_t>& spared;
@@ -186,8 +186,8 @@ struct ChoiceSpace::Tables {
       return Outcome::none;
     }
 
-    /// The next undecided factor: the one with most failures. Among equal ones: one with an
-    /// excluded value, otherwise a random one.
+    /// Returns the undecided factor with most failures. Among equal factors, prefers one with an
+    /// excluded value, otherwise chooses at random.
     std::size_t next(const Domains& domains) const {
       std::size_t best = tables.sizes.size();
       std::tuple<std::size_t, bool, std::uint64_t> highest;

@@ -9,7 +9,7 @@
 
 namespace assay::conformance {
 
-/// Why a requirement that no kernel must obey has no side that must be exercised.
+/// Why a requirement that no kernel must obey needs no case.
 inline std::string reason_of(spec::Standing standing) {
   return std::string(spec::to_string(standing)) +
          ": the suite tries its calls, and a kernel may accept or refuse them";

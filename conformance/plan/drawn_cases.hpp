@@ -16,7 +16,7 @@
 #include "plan/triples.hpp"
 
 /// Cases drawn at random from choices of factor values, for any operator. Each kind of case has its
-/// own stream of random numbers, which are called lots.
+/// own sequence of random numbers, which are called lots.
 namespace assay::conformance {
 
 /// The description of an operator's drawn cases. K has one value for each factor.
@@ -27,7 +27,7 @@ struct Drawn {
   /// Draws the case for random number `lot`, with about `budget` multiply-adds (or another unit of
   /// the operator).
   Case<Op> (*draw)(const K& chosen, double budget, std::uint64_t lot);
-  /// Cost budgets: case k gets budget k modulo the number of budgets.
+  /// The cost budgets. Case k gets budget number k mod n, if there are n budgets.
   std::vector<double> cover_budgets = {0}, random_budgets = {0}, completing_budgets = {0};
   /// Cases that complete a plan contain its missing pairs. `completing`: the values that they all
   /// have. `completing_space`: the space in which they are searched; null: `space`.
@@ -35,22 +35,23 @@ struct Drawn {
   const ChoiceSpace* completing_space = nullptr;
   /// The smallest cost of a case with these values, in any unit.
   double (*least_cost)(const K& chosen) = nullptr;
-  /// Returns whether the pairs of a bound case count: true if the controls can work in it.
+  /// Returns whether a case of track bound counts for the coverage of pairs, because its controls
+  /// can detect faults.
   bool (*counts)(const Case<Op>&) = [](const Case<Op>&) { return true; };
 
-  /// The choices of a pairwise cover of all factors; `cover` draws a case of each.
+  /// The choices of a pairwise cover of all factors; `cover` draws a case for each.
   std::vector<Choice> covering(std::uint64_t seed) const {
     return pairwise_cover(space, stream(seed, Stream::sampling).bits(0), {.cost = cost()});
   }
   std::vector<Case<Op>> cover(const SamplingPlan& plan) const {
     return each(plan, covering(plan.seed), cover_budgets, Lots::cover);
   }
-  /// Small cases of track bound that complete the pair coverage: they contain the pairs of values
-  /// that no case in `made` with outputs contains.
+  /// Small cases of track bound that complete the coverage of pairs: they contain the pairs of
+  /// values that are in no case of `made` with outputs.
   std::vector<Case<Op>> completion(const SamplingPlan& plan, std::span<const Case<Op>> made) const {
     return completion(plan, made, Lots::completion, &pairwise_cover);
   }
-  /// The same for triples of values.
+  /// Small cases of track bound that complete the coverage of triples of values in the same way.
   std::vector<Case<Op>> completion_of_triples(const SamplingPlan& plan,
                                               std::span<const Case<Op>> made) const {
     return completion(plan, made, Lots::triples, &triple_cover);

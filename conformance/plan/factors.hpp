@@ -33,7 +33,7 @@ Named<Enum> every() {
   return {entries.begin(), entries.end()};
 }
 
-/// These values of an enumeration; their names are their spellings.
+/// Some values of an enumeration; their names are their spellings.
 template <spec::Spelled Enum>
 Named<Enum> only(std::initializer_list<Enum> values) {
   Named<Enum> named;
@@ -41,7 +41,7 @@ Named<Enum> only(std::initializer_list<Enum> values) {
   return named;
 }
 
-/// The values 0, 1, ... of a number or an enumeration, with these names.
+/// The values 0, 1, 2 ... of a number or an enumeration, with the given names.
 template <class Value>
 Named<Value> in_order(std::initializer_list<std::string_view> names) {
   Named<Value> named;
@@ -101,7 +101,8 @@ class Factors {
             {}};
   }
 
-  /// The axes must come first. Errors: std::logic_error if they do not.
+  /// Creates the table from the factors. The axes must come first. Errors: std::logic_error if they
+  /// do not.
   explicit Factors(std::vector<Factor> factors) : factors_(std::move(factors)) {
     const auto is_axis = [](const Factor& factor) { return factor.read != nullptr; };
     if (!std::ranges::is_partitioned(factors_, is_axis))

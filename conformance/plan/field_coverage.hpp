@@ -100,7 +100,7 @@ std::vector<FieldCoverage> field_coverage(const std::vector<Case<Op>>& cases) {
   const Axes* axes = Suite<Op>::axes();
   if (axes == nullptr) return {};
   const Places places(*axes);
-  // Try the cheapest cases first; most of them show a wrong value.
+  // Tries the cheapest cases first, because most of them detect a wrong value.
   std::vector<const Case<Op>*> judged;
   for (const Case<Op>& c : cases)
     if (c.track != Track::arguments && c.track != Track::relation) judged.push_back(&c);

@@ -12,8 +12,8 @@ namespace {
 /// Ids of requirements, in the order of their table.
 using Ids = std::vector<std::string_view>;
 
-/// `representatives`: number of sample calls. `enough`: for a combination that few of them have,
-/// this number of further calls must break the same requirement.
+/// `representatives` is the number of sample calls. If few of them have a combination, `enough`
+/// further calls with it must break the same requirement.
 constexpr std::uint64_t representatives = 600, enough = 48;
 
 /// The numbered combinations of the values of a few factors.
@@ -39,7 +39,8 @@ struct Grid {
   }
 };
 
-/// For each combination of values: the requirements that all its sample calls break.
+/// For each combination of values, the requirements that all sample calls with this combination
+/// break.
 struct Survey {
   Grid grid;
   std::vector<std::optional<Ids>> broken;  ///< nothing: no representative yet
@@ -62,8 +63,8 @@ struct Survey {
   bool is_free(std::size_t at) const { return broken[at] && broken[at]->empty(); }
 };
 
-/// Draws calls with the combination until it is known to be free (allowed) or enough calls were
-/// drawn. Returns whether all of them break the same requirement.
+/// Draws calls with the combination until one of them shows that it is allowed, or enough calls
+/// were drawn. Returns whether all calls break the same requirement.
 bool is_broken(Survey& survey, std::size_t at, const ChoiceSpace& space, const Asking& ask) {
   Choice open = space.open_choice();
   survey.grid.decide(open, at);
@@ -96,8 +97,8 @@ std::vector<Exclusion> found_by(Survey& survey, const ChoiceSpace& space, const 
   return exclusions;
 }
 
-/// Adds the exclusions that requirements cause within each of these sets of factors, in this order.
-/// Sample calls for later sets avoid the exclusions that were found earlier.
+/// Adds the exclusions that requirements cause within each of these sets of factors, in the order
+/// of the sets. Sample calls for later sets avoid the exclusions that were found earlier.
 ChoiceSpace with_found(ChoiceSpace space, const std::vector<std::vector<std::size_t>>& together,
                        const Asking& ask) {
   std::vector<Survey> surveys;
@@ -123,8 +124,8 @@ ChoiceSpace with_forbidden(ChoiceSpace space, const std::vector<std::vector<std:
     singles.push_back({f});
     for (std::size_t g = f + 1; g < space.sizes().size(); ++g) pairs.push_back({f, g});
   }
-  // Tests all pairs twice: in the first round, a call that breaks one requirement can hide another
-  // one.
+  // Tests all pairs twice, because in the first round a call that breaks one requirement can hide
+  // another requirement.
   for (const auto& factors : {singles, pairs, pairs, together})
     space = with_found(std::move(space), factors, ask);
   return space;

@@ -35,7 +35,7 @@ std::vector<std::string_view> forbidden_by(const Case<Op>& c,
 }
 
 /// Draws until no requirement forbids the case. If all draws are forbidden, returns the last one,
-/// and the collector of the cases reports it.
+/// and the collector of the cases reports the error.
 template <class Draw>
 auto drawn_legally(Draw&& draw) {
   constexpr int draws = 64;

@@ -13,8 +13,9 @@
 #include "plan/pairwise.hpp"
 
 /// Code for covers of pairs and of triples: it completes a choice so that many open cells are
-/// covered. `Open` has two functions: gain(choice, factor, value), the number of open cells that
-/// this value has with the decided values, and gain(choice), that of a complete choice.
+/// covered. `Open` has two functions: gain(choice, factor, value) returns the number of open cells
+/// that contain this value and only decided values; gain(choice) returns the number of open cells
+/// of a complete choice.
 namespace assay::conformance {
 
 /// Sorts values at random if `open` is null; otherwise by descending gain, then at random.
@@ -46,8 +47,8 @@ inline std::uint64_t lot_of(std::uint64_t seed, std::size_t choice) {
   return seed + choice * lots_per_choice;
 }
 
-/// Draws a few complete choices that agree with `decided`, which must be feasible. Returns the one
-/// that covers most open cells for its cost.
+/// Draws a few complete choices that agree with `decided`, which must be feasible. Returns the
+/// choice that covers most open cells relative to its cost.
 template <class Open>
 Choice best_around(const ChoiceSpace& space, const Open& open, const Choice& decided,
                    std::uint64_t first_lot, const std::function<double(const Choice&)>& cost) {

@@ -9,11 +9,11 @@
 #include "assay/conformance/case/case.hpp"
 #include "assay/conformance/plan/sampling.hpp"
 
-/// Cases written by people: the lines of cases/, and those of a user.
+/// Cases that people wrote: the lines of the files in cases/, and the lines of a user.
 namespace assay::conformance {
 
-/// Appends the case of a line if it belongs to the plan. The seed in the line applies to a sweep
-/// with the default seed. Another seed of the sweep shifts it. Errors: as `case_of`.
+/// Appends the case of a line if it belongs to the plan. In a sweep with the default seed the case
+/// has the seed in the line. Another seed of the sweep changes it. Errors: as for `case_of`.
 template <class Op>
 void append_planned(std::vector<Case<Op>>& cases, const CaseLine& line, const SamplingPlan& plan) {
   Case<Op> c = case_of<Op>(line);

@@ -34,7 +34,7 @@ class OpenPairs {
       for (std::size_t g = 0; g < f; ++g)
         if (choice[f] != undecided && choice[g] != undecided) close(f, choice[f], g, choice[g]);
   }
-  /// Number of open pairs of value v of factor f with the decided values of `choice`.
+  /// Returns the number of open pairs of value v of factor f with the decided values of `choice`.
   int gain(const Choice& choice, std::size_t f, std::size_t v) const {
     const std::uint8_t* row = &open_[(offsets_[f] + v) * values_];
     int pairs = 0;

@@ -18,7 +18,7 @@ using Choice = std::vector<std::size_t>;
 inline constexpr std::size_t undecided = ~std::size_t{0};
 
 /// The reasons why values exclude each other, least important first. fruitless: no output would be
-/// judged. costly: the cost is too high. forbidden: a requirement of the documentation forbidss
+/// judged. costly: the cost is too high. forbidden: a requirement of the documentation forbids
 /// them. senseless: the combination makes no sense.
 enum class Why : std::uint8_t { fruitless, costly, forbidden, senseless };
 
@@ -57,7 +57,7 @@ class ChoiceSpace {
   Choice open_choice() const { return Choice(sizes().size(), undecided); }
   /// Returns whether the decided values of `choice` violate no exclusion.
   bool admits(const Choice& choice) const;
-  /// Returns whether some complete choice agrees with the decided values of `choice`.
+  /// Returns whether a complete choice exists that agrees with the decided values of `choice`.
   bool feasible(const Choice& choice) const;
   /// Returns a minimal set of reasons whose exclusions together make `choice` infeasible. If
   /// several such sets exist, prefers important reasons. Empty if `choice` is feasible.

@@ -11,8 +11,8 @@ inline Named<spec::Striding> drawn_stridings() {
   return only({contiguous, padded, transposed, mixed});
 }
 
-/// A plan counts each case under one drawn striding. Returns it: mixed if its tensors differ,
-/// padded for far, transposed for columns.
+/// Returns the striding under which a plan counts the case: mixed if the tensors have different
+/// stridings, padded for far, transposed for columns.
 inline spec::Striding drawn_striding_of(const spec::Strides& strides) {
   if (!strides.named().empty()) return spec::Striding::mixed;
   if (strides.all() == spec::Striding::columns) return spec::Striding::transposed;

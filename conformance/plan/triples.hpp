@@ -17,7 +17,7 @@ class Triples {
   /// `sizes`: the number of values of each factor.
   explicit Triples(std::span<const std::size_t> sizes);
 
-  /// The number of triple numbers. Some of them belong to no triple.
+  /// The largest triple number plus 1. Some smaller numbers belong to no triple.
   std::size_t count() const { return number(values_, values_ + 1, values_ + 2); }
   std::size_t factors() const { return offsets_.size(); }
   /// The index of a factor's value among the values of all factors.
@@ -64,11 +64,11 @@ class Triples {
   std::size_t values_ = 0;
 };
 
-/// For each triple of the first `factors` factors, by its number: true if some complete choice of
+/// For each triple of the first `factors` factors, by its number: whether a complete choice of
 /// `space` contains the triple.
 std::vector<bool> admissible_triples(const ChoiceSpace& space, std::size_t factors);
 
-/// Like `pairwise_cover`, for triples of values of three factors.
+/// Does the same as `pairwise_cover` for triples of values of three factors.
 std::vector<Choice> triple_cover(const ChoiceSpace& space, std::uint64_t seed,
                                  const CoverGoal& goal);
 

@@ -9,8 +9,8 @@
 #include "assay/conformance/case/case.hpp"
 #include "assay/spec/requirement.hpp"
 
-/// Calls that satisfy a requirement in a special legal way (a variant). No problem gives such a
-/// call by itself.
+/// Calls that satisfy a requirement in a special legal way (a variant), which no problem alone
+/// produces.
 namespace assay::conformance {
 
 /// Returns whether the requirement of the variant applies to the call of `c`, and the call is
@@ -43,9 +43,9 @@ std::optional<Case<Op>> varied_call(const std::vector<Case<Op>>& calls,
 }
 
 /// The cases of all variants; their outputs are judged. For each entry point there is a list of
-/// legal calls; from each list one case is made that is legal with the variant. All entry points
-/// whose page does not state the requirement share one case, in rotation. Errors: std::logic_error
-/// with a variant that no call accepts.
+/// legal calls; from each list one case is made that is legal with the variant. For all entry
+/// points whose page does not state the requirement there is one case together; different variants
+/// use different entry points. Errors: std::logic_error with a variant that no call accepts.
 template <class Op>
 std::vector<Case<Op>> varied_cases(const std::vector<std::vector<Case<Op>>>& calls) {
   std::vector<Case<Op>> cases;

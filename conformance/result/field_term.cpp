@@ -185,7 +185,7 @@ std::vector<std::string> values_at(Cursor& cursor) {
   return values;
 }
 
-/// Splits "2*heads_kv" into the factor and the field.
+/// Splits a text such as "2*heads_kv" into the factor and the field.
 std::pair<double, std::string> multiple_of(const std::string& value) {
   const std::size_t digits = value.find_first_not_of("0123456789");
   if (digits == 0 || digits == value.npos || value[digits] != '*') return {1, value};

@@ -35,7 +35,7 @@ Character first_of(std::string_view text) {
 }
 
 /// Returns whether a character affects a terminal or the text around it, or is not allowed in XML
-/// 1.0. For example, a line feed or a tab in a name would forge a line or a table cell.
+/// 1.0. For example, a line feed in a name would look like the start of a new line of the report.
 bool acts(std::uint32_t code) {
   const auto within = [code](std::uint32_t first, std::uint32_t last) {
     return code >= first && code <= last;

@@ -5,8 +5,8 @@
 #include "assay/reference/selection.hpp"
 #include "assay/spec/tensor.hpp"
 
-/// Makes a separate problem of some query heads of one sequence and the key head that they read. So
-/// a large case can be computed in parts, without all of it in memory.
+/// Makes a separate problem of some query heads of one sequence and the key head that they read, so
+/// that a large case can be computed in parts, with little memory.
 namespace assay::conformance::selection {
 
 /// `count` query heads of one group, beginning with head `first`.
@@ -25,7 +25,7 @@ inline spec::SelectionProblem problem_of(const spec::SelectionProblem& p, const 
   return own;
 }
 
-/// Returns the rows of these heads of a sequence, head by head.
+/// Returns the rows of these heads, head by head.
 template <class Number>
 std::vector<Number> rows_of(const spec::Tensor& tensor, const spec::Extents& e,
                             const Heads& heads) {

@@ -9,8 +9,8 @@ namespace assay::conformance::selection {
 
 using Problem = spec::SelectionProblem;
 
-/// The keys of the listed blocks that the causal mask leaves visible. A key counts as often as its
-/// block is listed.
+/// The key pattern of a list: a query attends to the keys of its listed blocks that the causal mask
+/// leaves visible, as often as the block is listed.
 class ListPattern final : public KeyPattern {
  public:
   /// Errors: std::invalid_argument for a tensor with another shape than the problem requires, and

@@ -28,7 +28,7 @@ class Lots {
   std::uint64_t next_ = 0;
 };
 
-/// The data of a query and a key head from which a pattern makes the list.
+/// The data of a query and a key head that a pattern uses to make the list.
 struct Query {
   std::int64_t blocks;    ///< number of blocks of its sequence
   std::int64_t count;     ///< number of blocks of the list
@@ -131,8 +131,8 @@ List per_head(const Query& q) { return some_blocks(q, q.head); }
 List shared(const Query& q) { return some_blocks(q, q.b); }
 
 /// Lists random blocks up to the query's own block. If these are fewer than the entries of the
-/// list, lists them in ascending order, and after them later blocks. Then device masks that use the
-/// index in the list agree with the positions of the keys.
+/// list, lists them in ascending order, followed by later blocks. In this case, device masks that
+/// use the index in the list agree with the positions of the keys.
 List causal(const Query& q) {
   if (!q.is_early) return some_of(ascending(0, q.own + 1), q.count, Lots(q.query));
   List list = ascending(0, q.own + 1);

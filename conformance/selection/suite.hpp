@@ -74,7 +74,7 @@ template <class Op>
 void SuiteOf<Op>::require_possible(const Case<Op>& c) {
   const Problem& p = c.problem;
   require_sensible(p);
-  // For a numerically judged case, the documents must define the expected values.
+  // A case can be judged numerically only if the documents define the expected values.
   const bool is_open = p.sparse_mode == 2 && p.atten_mask == spec::SelectedMask::absent;
   if (c.track != Track::arguments && is_open && !Traits<Op>::means_mode_without_mask)
     refuse_alone("sparse_mode", "2", "needs a mask; its meaning without one is open (NSAS-C33a)",
@@ -137,7 +137,7 @@ std::vector<Size> SuiteOf<Op>::sizes(const Case<Op>& c) {
           {"tokens", tokens, of_16_bits}};
 }
 
-/// The block count is omitted, because it determines the shape of the lists.
+/// The block count is left out, because it determines the shape of the lists.
 template <class Op>
 std::span<const FormulaField<Op>> SuiteOf<Op>::formula_fields() {
   static const std::vector<FormulaField<Op>> all = {
@@ -222,7 +222,7 @@ std::span<const std::string_view> SuiteOf<Op>::fields_of_reductions() {
   return names;
 }
 
-/// Returns a sentence for every field of a numerically judged case that changes nothing.
+/// Returns a sentence for every field that has no effect in this numerically judged case.
 template <class Op>
 std::vector<std::string> unread_fields_of(const Case<Op>& c) {
   if (c.track == Track::arguments || c.track == Track::relation) return {};

@@ -30,8 +30,8 @@ void TimeLeft::took(std::size_t place, double seconds) {
   if (cost.seconds > 0) kind.done.push_back({cost.seconds, seconds});
 }
 
-/// Ratio of real to expected time. Cheap cases run first, so the remaining cases resemble the more
-/// expensive half of the finished ones; the ratio is taken from that half. A case that hung is
+/// The ratio of real to expected time. It is computed from the more expensive half of the finished
+/// cases, because cheap cases run first and the remaining cases are expensive. A case that hung is
 /// ignored, because it predicts nothing.
 double TimeLeft::factor(std::vector<Measured> done) {
   std::ranges::sort(done, std::greater<>(), &Measured::expected);

@@ -45,7 +45,7 @@ Scales scales_of(const Rows& rows) {
   for (std::int64_t k = 0; k < rows.rows * rows.dim; ++k)
     largest = std::max(largest, std::abs(rows.data[k]));
   if (largest == 0 || !std::isfinite(largest)) return {};
-  // Outside this range of exponents the scaled numbers overflow double, and the bound becomes
+  // If an exponent is outside this range, the scaled numbers overflow double and the bound is
   // infinite.
   const int exponent = std::clamp(std::ilogb(largest), -450, 450);
   return {std::ldexp(1.0, 40 - exponent), std::ldexp(1.0, 40 - 2 * exponent)};

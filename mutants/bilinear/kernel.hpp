@@ -27,8 +27,8 @@ struct Terms {
   std::vector<TokenPair> pairs;
 };
 
-/// Returns the terms; all heads have the same. An operator specialises it for its mutants, and
-/// shares no code with the form by which it is judged.
+/// Returns the terms, which are the same for all heads. Each operator has a specialisation for its
+/// mutants, which shares no code with the form by which the operator is judged.
 template <class Op>
 Terms terms_of(const typename Op::Problem& problem, std::size_t output, std::int64_t token);
 
@@ -137,8 +137,8 @@ std::vector<MutantOf<Op>> tensor_mutants_of() {
 }
 
 /// Returns the mutants that every operator of this kind has: correct variants, faults in sums, in
-/// each tensor and in what is declared, and faults in argument checks. `prefix` begins the names of
-/// the last ones.
+/// each tensor and in what is declared, and faults in argument checks. The names of the faults in
+/// argument checks begin with `prefix`.
 template <class Op>
 std::vector<MutantOf<Op>> mutants_of(const std::string& prefix) {
   constexpr Planter<Op, Kernel<Op>> plant = {"", {}};

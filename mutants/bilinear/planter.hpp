@@ -14,7 +14,7 @@
 
 namespace assay::mutants::bilinear {
 
-/// Makes the mutants of one operator, whose names begin with `prefix`. They follow `plan`.
+/// Makes the mutants of one operator. They follow `plan`, and their names begin with `prefix`.
 template <class Op, class Kernel>
 struct Planter {
   using Mutant = MutantOf<Op>;

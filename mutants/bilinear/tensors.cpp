@@ -17,7 +17,7 @@ void each(Values& values, const Change& change) {
       for (std::int64_t c = 0; c < values.channels(); ++c) change(values.numbers[k++], t, n, c);
 }
 
-/// Replaces each number by the one at element place(values, token, head, channel), row-major.
+/// Replaces each number by the number at index place(values, token, head, channel), row-major.
 template <auto place>
 void moved(Values& values, const Values&) {
   const std::vector<double> right = values.numbers;
@@ -27,7 +27,7 @@ void moved(Values& values, const Values&) {
   });
 }
 
-/// Clears the numbers for which is_lost(values, head, channel).
+/// Sets the numbers to 0 for which is_lost(values, head, channel) is true.
 template <auto is_lost>
 void cleared(Values& values, const Values&) {
   each(values, [&](double& number, std::int64_t, std::int64_t n, std::int64_t c) {

@@ -10,9 +10,9 @@
 #include "assay/mutants/mutant.hpp"
 #include "assay/spec/tensor.hpp"
 
-/// Faults in how a kernel reads or writes one tensor (tokens, heads, channels), or one without
-/// channels. They need no kernel of their own: a correct kernel runs on changed inputs, or its
-/// outputs are changed.
+/// Faults in the reading or writing of one tensor (tokens, heads, channels; channels may be
+/// missing). They need no special kernel: a correct kernel runs on changed inputs, or its outputs
+/// are changed.
 namespace assay::mutants::bilinear {
 
 /// The values of a tensor, row-major without gaps.

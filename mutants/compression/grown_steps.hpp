@@ -9,8 +9,9 @@
 
 namespace assay::mutants::compress {
 
-/// channel_sum: the term that a window adds to a weight gradient. weight: the factor by which a
-/// token is multiplied. term: the product of weight and token that enters output.
+/// The steps that a generated fault changes. channel_sum: the term that a window adds to a weight
+/// gradient. weight: the factor by which a token is multiplied. term: the product of weight and
+/// token that enters output.
 enum class Step : std::uint8_t { channel_sum, weight, term };
 
 }  // namespace assay::mutants::compress

@@ -48,7 +48,7 @@ class WindowSteps {
   ~WindowSteps() = default;
 
   std::vector<float> read(const spec::Tensor& tensor) const;
-  /// Called when the tensors are read and the sums are 0.
+  /// Called after the tensors were read and the sums were set to 0. A mutant can change both.
   virtual void prepare(Work&) const {}
   virtual std::vector<Sequence> sequences(const Work& w) const;
   virtual std::int64_t window_count(const Work& w, std::int64_t length) const;
@@ -62,7 +62,7 @@ class WindowSteps {
   virtual float weight(const Work& w, std::int64_t k, std::int64_t n) const {
     return w.weight[w.weight_at(k, n)];
   }
-  /// Called before the outputs are written.
+  /// Called before the outputs are written. A mutant can change the sums.
   virtual void adjust(Work&) const {}
   /// Returns whether the kernel writes this token or row of an output with channels.
   virtual bool writes_row(const Work&, std::int64_t /*row*/) const { return true; }

@@ -8,8 +8,8 @@ namespace assay::mutants {
 namespace attention_forward {
 namespace {
 
-/// Mutants of the gradient whose forward shows no fault: their faults are in the backward, in
-/// arguments that the forward does not have, or in tensors that it does not read.
+/// Mutants of the gradient whose forward is correct: their faults are in the backward, in arguments
+/// that the forward does not have, or in tensors that it does not read.
 constexpr std::string_view of_the_backward[] = {"accumulates_on_output",
                                                 "all_nan",
                                                 "all_zeros",

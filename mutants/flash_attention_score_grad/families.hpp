@@ -28,7 +28,7 @@ std::vector<Mutant> pse_mutants();
 std::vector<Mutant> rope_mutants();
 std::vector<Mutant> forward_mutants();
 std::vector<Mutant> conduct_mutants();
-/// Mutants with faults that users of attention kernels reported in public.
+/// Returns the mutants with faults that users of attention kernels reported in public.
 std::vector<Mutant> public_faults();
 std::vector<Mutant> argument_mutants();
 

@@ -22,7 +22,7 @@ bool has_mode(const Op::Problem& p, std::initializer_list<std::int64_t> modes) {
          std::ranges::find(modes, p.sparse_mode) != modes.end();
 }
 
-/// Calls of(row, b, n, s) for every row of a gradient.
+/// Calls the function `of` with (row, b, n, s) for every row of a gradient.
 template <class Of>
 void change_rows(DenseRows& dense, Of of) {
   visit_rows(dense.extents, [&](std::int64_t b, std::int64_t n, std::int64_t s) {

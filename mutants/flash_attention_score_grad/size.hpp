@@ -12,8 +12,8 @@ struct SizeMutant {
   bool (*concerns)(const Op::Problem& problem);
 };
 
-/// Mutants that `mutants` does not return: the cases of a sweep expose them, the cases of the kill
-/// table do not.
+/// Returns mutants that the function `mutants` does not return, because cases of a sweep detect
+/// them, but no case of the kill table does.
 std::vector<SizeMutant> size_mutants();
 /// The size mutants whose fault appears only if a call combines several options.
 std::vector<SizeMutant> meeting_mutants();

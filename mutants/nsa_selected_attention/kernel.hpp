@@ -20,7 +20,7 @@ struct Work {
   DenseRows lists;  ///< one list per key head; exact in float
 };
 
-/// The softmax of a query row over the places of its list.
+/// The softmax of a query row over the entries of its list.
 struct Softmax {
   std::vector<Pair> places;    ///< those that the query sees
   std::vector<float> weights;  ///< exp(score - max), one for each place

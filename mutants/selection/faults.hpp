@@ -66,7 +66,8 @@ struct Faults {
       return std::min(Kernel::block(w, q, slot) + 1, blocks - 1);
     }
   };
-  /// Counts block numbers from the first key of the packed tensor, not of the sequence.
+  /// Counts block numbers from the first key of the packed tensor instead of the first key of the
+  /// sequence.
   struct BlocksOverAllTokens : Kernel {
     using Kernel::Kernel;
     spec::RowPosition key_row(const Work& w, const Pair& pair) const override {

@@ -29,8 +29,8 @@ class Exclusion {
   bool present() const { return mask_ != nullptr; }
   /// Copies the mask bytes of the block. `stride` is the distance between rows.
   void read(const Block& block, std::int64_t stride, std::uint8_t* excluded) const;
-  /// Finds, in mask bytes from `read`, the range of rows that have an unmasked key: one range for
-  /// each group of `lanes` columns. Leaves `kept` empty if the block has no masked pair.
+  /// Finds the rows that have an unmasked key, in mask bytes that `read` returned: one range of
+  /// rows for each group of `lanes` columns. Leaves `kept` empty if the block has no masked pair.
   static void find_kept(const Block& block, std::int64_t stride, const std::uint8_t* excluded,
                         std::vector<tile::RowRange>& kept);
 

@@ -34,8 +34,8 @@ void add_bias(const Problem& p, Features& features) {
     operations.push_back(&VectorCosts::cast_to_fp32);
     features.held.push_back({"stored bias", byte * spec::size_of(p.dtype)});
   }
-  // The kernel uses three instructions: it shifts the table of distances, takes absolute values,
-  // and multiplies by the slope.
+  // The kernel uses three instructions, which shift the table of distances, take absolute values,
+  // and multiply by the slope.
   if (p.pse_type >= 2) operations.insert(operations.end(), 3, &VectorCosts::muls);
   if (p.pse_type == 3) operations.push_back(&VectorCosts::sqrt);
   operations.push_back(&VectorCosts::add);

@@ -25,8 +25,8 @@ struct ForwardTiles {
   std::vector<std::uint8_t> excluded, dropped;
   std::vector<std::byte> staged;
   Tile query, key, key_transposed, value, scores, bias, output;
-  /// Arrays with one value per row: the maximum and the sum so far, and the rescaling factor of the
-  /// last key tile.
+  /// Arrays with one value per row: the maximum and the sum of the keys so far, and the factor by
+  /// which the last key tile rescaled the sum.
   float *max = nullptr, *sum = nullptr, *correction = nullptr;
   float* ones = nullptr;
 };

@@ -5,8 +5,8 @@
 
 namespace assay::optimized {
 
-/// Returns an iterator over the row_tiles or key_tiles of `heads` heads. Keeps a reference to the
-/// tiling.
+/// Returns an iterator over all row tiles, or over all key tiles, of `heads` heads. Keeps a
+/// reference to the tiling.
 inline HeadTiles head_tiles(const Tiling& tiling, std::int64_t heads,
                             std::int64_t SequenceTiles::*tiles) {
   return {tiling.batch, heads,

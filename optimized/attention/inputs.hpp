@@ -6,7 +6,7 @@
 
 namespace assay::optimized {
 
-/// The inputs that softmax attention and its gradient share. Refers to the inputs of either.
+/// The inputs that softmax attention and its gradient share. Refers to the inputs of one of them.
 struct AttentionInputs {
   template <class Inputs>
   AttentionInputs(const Inputs& of)  // NOLINT(google-explicit-constructor)

@@ -28,7 +28,7 @@ class PositionBias {
   bool present() const { return tensor_ != nullptr; }
   /// Returns true if the scores are scaled after the bias is added, false if before.
   bool scaled_after() const { return problem_->pse_type == 1; }
-  /// Returns the bias of a block. `space` stores it, either as a tile or as one line of rows +
+  /// Returns the bias of a block. It is stored in `space`, as a tile or as one line of rows +
   /// columns floats.
   BiasRows read(const Block& block, const Tile& space) const;
 

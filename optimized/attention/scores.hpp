@@ -30,7 +30,7 @@ class Scores {
     multiply(block, query, key_transposed, scores, nullptr);
     add_bias(block, scores, bias);
   }
-  /// The two steps of which `compute` consists. `asked` has the same meaning as in tile::Product.
+  /// The two steps of `compute`. `asked` has the same meaning as in tile::Product.
   void multiply(const Block& block, const Tile& query, const Tile& key_transposed,
                 const Tile& scores, const tile::RowRange* asked) const;
   void add_bias(const Block& block, const Tile& scores, const Tile& bias) const;

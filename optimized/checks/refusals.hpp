@@ -44,8 +44,7 @@ Refusal within(const std::string& what, std::int64_t value, std::int64_t low, st
 Refusal at_least(const std::string& what, std::int64_t value, std::int64_t low);
 /// Reports the first argument that is required but missing.
 Refusal first_missing(std::initializer_list<RequiredArgument> arguments);
-/// Reports the first present tensor whose type is not in `legal`. The next two functions report the
-/// first present tensor whose type differs from the type of `model`, or of query.
+/// Reports the first present tensor whose type is not in `legal`.
 Refusal first_outside(std::initializer_list<NamedParameter> tensors,
                       std::initializer_list<spec::DType> legal);
 Refusal first_unlike(const NamedParameter& model, std::initializer_list<NamedParameter> tensors);

@@ -75,7 +75,7 @@ Refusal no_drop_mask(const Call& c) {
   return absent_with_ropes(c, {"drop_mask", &c.parameters.drop_mask});
 }
 
-/// Another check covers numbers outside (0, 1].
+/// Another check refuses numbers outside (0, 1].
 Refusal no_dropout(const Call& c) {
   const double given = c.attributes.keep_prob;
   return unless(!takes_ropes(c) || !(given > 0) || given >= 1,
@@ -103,7 +103,7 @@ Refusal rope_types(const Call& c) {
       {DType::bf16});
 }
 
-/// The page of f2 leaves the type of slopes open; upstream's code requires FLOAT32.
+/// The page of f2 does not state the type of slopes; the vendor's code requires FLOAT32.
 Refusal pse_type_of_query(const Call& c) {
   const spec::Parameter& pse = c.parameters.pse_shift;
   if (generated(c)) return first_outside({{"pse_shift", &pse}}, {DType::fp32});

@@ -13,7 +13,7 @@ using Check = ArgumentCheck<spec::FlashAttentionScore>;
 std::span<const Check> argument_checks();
 
 /// Checks a call in phase 1. Errors: spec::Rejected; the message starts with the id of the
-/// requirement. Source: semantic specification of the forward operators, section A.3.
+/// requirement. Source: the documentation pages of the entry points.
 void refuse_unless_legal(const Check::Call& call);
 
 }  // namespace assay::optimized::attention_forward

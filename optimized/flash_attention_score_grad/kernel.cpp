@@ -225,8 +225,8 @@ void Gradient::begin_rows(const HeadTile& row_tile, const ThreadTiles& tiles) {
 
 /// The row term R(i) = sum over c of dy(i, c) * attention_in(i, c), computed once per row.
 void Gradient::row_terms(const RowSpan& span, const ThreadTiles& tiles) const {
-  // Uses the memory of the query tile as a buffer for dy: it is unused before the first block, and
-  // has enough channels.
+  // Uses the memory of the query tile as a buffer for dy, because the tile is unused before the
+  // first block and has enough channels.
   const Tile attention = {.at = tiles.query.at, .stride = tiles.query.stride};
   dy_.read(span, tiles.dy);
   attention_in_.read(span, attention);
@@ -315,7 +315,7 @@ void Gradient::process_block(const KeyTile& key_tile, const Block& block, Thread
   softmax_grad(block, tiles);
   const bool in_pairs = pairs_ && pairs_->commit(tiles.scores, tiles.dprob, tiles.pairs);
   if (in_pairs) {
-    // The instruction for pairs of bf16 numbers treats a subnormal sum as zero, so it must not
+    // The instruction for pairs of bf16 numbers treats a subnormal sum as zero, so a block must not
     // continue the sum of an earlier block.
     const Sum sum = record == Sum::start ? Sum::start : Sum::add;
     pairs_->add_dv(tiles.pairs, tiles.dv_record, sum);

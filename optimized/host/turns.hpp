@@ -5,7 +5,7 @@
 
 namespace assay::optimized {
 
-/// Waits until the counter `next` is `mine`: then all earlier tasks have had their turn.
+/// Waits until the counter `next` is `mine`, which means that all earlier tasks are done.
 inline void await_turn(const std::atomic<std::int64_t>& next, std::int64_t mine) {
   for (std::int64_t seen; (seen = next.load(std::memory_order_acquire)) != mine;)
     next.wait(seen, std::memory_order_acquire);

@@ -11,7 +11,7 @@ using Check = ArgumentCheck<spec::NsaCompress>;
 std::span<const Check> argument_checks();
 
 /// Checks a call in phase 1. Errors: spec::Rejected; the message starts with the id of the
-/// requirement. Source: the project's notes on the forward operators, section B.1.
+/// requirement. Source: the documentation page of the operator.
 void refuse_unless_legal(const Check::Call& call);
 
 }  // namespace assay::optimized::forward_compression

@@ -26,8 +26,8 @@ std::vector<Check> argument_checks();
 /// Checks a call in phase 1. Calls about which the documentation leaves a question open are
 /// accepted if they can be computed: a null layout means TND, windows may be adjacent, and without
 /// lengths the number of windows is not checked.
-/// Errors: spec::Rejected; the message starts with the id of the requirement. Source: the project's
-/// notes on the NSA operators, sections 2.4 to 2.6.
+/// Errors: spec::Rejected; the message starts with the id of the requirement. Source: the
+/// documentation page of the operator.
 void refuse_unless_legal(const Check::Call& call);
 
 }  // namespace assay::optimized::compress

@@ -31,8 +31,8 @@ constexpr std::int64_t shares_per_thread = 4;
 /// Number of rows that are processed for all heads of a share before the next rows. Memory is then
 /// accessed almost in order.
 constexpr std::int64_t rows_at_once = 4;
-/// Size limit of input_grad (bytes). A larger one is written with streaming stores: it would leave
-/// the caches before it is read.
+/// Size limit of input_grad (bytes). A larger input_grad is written with streaming stores, because
+/// it would leave the caches before it is read.
 constexpr std::size_t streamed_bytes = std::size_t{1} << 24;
 
 /// One run. Units of work are independent: each writes its own tokens and its own partial sum per

@@ -12,7 +12,7 @@ std::span<const Check> argument_checks();
 
 /// Checks a call in phase 1. Errors: spec::Rejected; the message starts with the id of the
 /// requirement. It does not check requirements about which the documents contradict each other.
-/// Source: semantic specification of the forward operators, section B.2.
+/// Source: the documentation page of the operator.
 void refuse_unless_legal(const Check::Call& call);
 
 }  // namespace assay::optimized::selected_forward

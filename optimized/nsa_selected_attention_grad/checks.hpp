@@ -24,7 +24,7 @@ std::vector<Check> argument_checks();
 
 /// Checks a call in phase 1. Errors: spec::Rejected; the message starts with the id of the
 /// requirement. It does not check requirements about which the documentation contradicts itself.
-/// Source: the project's notes on NsaSelectedAttentionGrad, section 1.6.
+/// Source: the documentation page of the operator.
 void refuse_unless_legal(const Check::Call& call);
 
 }  // namespace assay::optimized::selected

@@ -27,7 +27,7 @@ struct Factors {
 /// Computes result = left * right, or adds the product to result.
 void multiply(const tile::Kernels& kernels, const Factors& factors, const Tile& result,
               tile::Sum sum = tile::Sum::start);
-/// Does the same as multiply with a transposed left operand: its rows run along the depth.
+/// Computes the same as `multiply` with a transposed left operand, whose rows run along the depth.
 void multiply_transposed(const tile::Kernels& kernels, const Factors& factors, const Tile& result,
                          tile::Sum sum = tile::Sum::start);
 

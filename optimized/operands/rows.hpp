@@ -14,8 +14,8 @@ struct RowSpan {
   std::int64_t b, n, first, count;
 };
 
-/// Where rows with adjacent channels are stored in a tensor: the byte offset of the first row, and
-/// the distance between rows in bytes.
+/// The location of rows in a tensor in which the channels of a row are adjacent: the byte offset of
+/// the first row, and the distance between rows in bytes.
 struct StoredRows {
   std::int64_t offset, step;
   tile::Storage storage;

@@ -49,7 +49,7 @@ enum class Tile { key, value };
 device::TaskId load_tile(device::Instructions& code, const Attention& attention, Tile tile,
                          device::TaskId after);
 
-/// Does the same as load_tile, but loads 64 of the 128 rows.
+/// Loads 64 of the 128 rows of an operand tile; returns the last load instruction.
 device::TaskId load_half_tile(device::Instructions& code, const Attention& attention, Tile tile,
                               device::TaskId after);
 

@@ -7,8 +7,9 @@
 
 namespace assay::optimized::schedules {
 
-/// Cycles of a vector core per 256 B of fp32, from row F11 of the validation table: the softmax of
-/// 128 x 256 scores takes 2488.9 cycles and rescaling the sums 833.7 cycles, each on two cores.
+/// Cycles of a vector core per 256 B of fp32, from row F11 of the table that `assay_bench
+/// validation` prints: the softmax of 128 x 256 scores takes 2488.9 cycles and rescaling the sums
+/// 833.7 cycles, each on two cores.
 inline constexpr double softmax_slope = 2488.9 / 256, rescale_slope = 833.7 / 128;
 
 /// Models a vector core: it loads rows of scores and dP to the unified buffer, computes, and stores

@@ -19,7 +19,7 @@ struct ForwardTensors {
 /// the largest float, softmax_max is the lowest float, and attention_out is zero.
 ///
 /// Probabilities are rounded to the tensor type before the product with value. Source:
-/// NsaSelectedAttentionGrad, sections 1.7.3 and 1.10. `requirement`: see Lists.
+/// aclnnNsaSelectedAttentionGrad.md (formulas). `requirement`: see Lists.
 void compute_forward(const spec::SelectionProblem& problem, const ForwardTensors& tensors,
                      std::string_view requirement, const tile::Kernels& kernels,
                      std::int64_t threads);

@@ -23,7 +23,7 @@ template <int rows, int vectors>
 void multiply_block(const PairProduct& p, std::int64_t i, std::int64_t j) {
   __m512 sums[rows][vectors];
   float* const c = p.c + i * p.c_row + j;
-  // The sums have left the L1 cache since the previous tile: prefetch them.
+  // Prefetches the sums, which have left the L1 cache since the previous tile.
   if (p.sum == Sum::add)
     for (int r = 0; r < rows; ++r)
       for (int v = 0; v < vectors; ++v) __builtin_prefetch(c + r * p.c_row + v * lanes, 1);

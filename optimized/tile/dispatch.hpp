@@ -9,8 +9,8 @@ namespace assay::optimized::tile {
 /// Returns the kernels of one instruction set. Errors: std::invalid_argument if the machine does
 /// not have this instruction set.
 const Kernels& kernels(Instructions instructions);
-/// Does the same as `kernels`, for an operator without host modes. Errors: std::invalid_argument if
-/// the options select a host mode.
+/// Returns the kernels of one instruction set, for an operator without host modes. Errors:
+/// std::invalid_argument as for `kernels`, and if the options select a host mode.
 const Kernels& kernels_of_any_cpu(const Options& options);
 /// Returns the pair kernels of a host mode. Errors: std::invalid_argument if the machine does not
 /// support the mode.

@@ -110,7 +110,7 @@ struct Kernels {
   /// above the largest finite number become infinity.
   void (*narrow)(const float* values, float scale, std::int64_t count, Storage storage,
                  void* stored);
-  /// Does the same as `narrow`, but without a scale; ties are rounded to even.
+  /// Stores like `narrow`, but without a scale; ties are rounded to even.
   void (*narrow_even)(const float* values, std::int64_t count, Storage storage, void* stored);
   void (*add_windows)(const WindowSums& rows);
   /// Adds the lanes of a group pairwise, in the same order as `dot`.

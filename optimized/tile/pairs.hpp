@@ -6,7 +6,7 @@
 
 // Kernels of the host modes avx512_bf16 and amx_bf16, which multiply pairs of bf16 numbers. They
 // sum in other orders than the kernels in kernels.hpp, and their instructions treat subnormal
-// numbers as zero. So their results differ, and each instruction set is a separate mode.
+// numbers as zero. Therefore their results differ, and each instruction set is a separate mode.
 
 namespace assay::optimized::tile {
 

@@ -97,7 +97,7 @@ void add_windows_of_rows(const WindowSums p, std::int64_t i) {
       Isa::store(sums + (r + w * p.window_step) * lanes, chains[r][w]);
 }
 
-/// Does the same as add_windows_of_rows for one row in any number of windows; the sums are in
+/// Processes one row in any number of windows. Unlike in add_windows_of_rows, the sums are in
 /// memory, not in registers.
 template <class Isa, Storage storage, bool streamed>
 void add_windows_of_row(const WindowSums p, std::int64_t i) {

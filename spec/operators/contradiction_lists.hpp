@@ -7,14 +7,15 @@
 /// The lists of contradictions. Each list is sorted by id.
 namespace assay::spec::detail {
 
-/// Ids. FAG-Q: FlashAttentionScoreGrad. CV-O: open points of all its entry points.
+/// Ids that begin with FAG-Q belong to FlashAttentionScoreGrad, ids that begin with CV-O to open
+/// points of all its entry points.
 std::vector<Contradiction> flash_contradictions();
 std::vector<Contradiction> flash_open_points();
 /// FAS-Q: FlashAttentionScore.
 std::vector<Contradiction> forward_contradictions();
-/// Prefixes of the ids. NSAS-Q: NsaSelectedAttentionGrad. NSAS-U: statements about both NSA
-/// operators that nobody verified on a device. NSAC-Q: NsaCompressGrad. NSCF-Q: NsaCompress.
-/// NSSF-Q: NsaSelectedAttention.
+/// Ids that begin with NSAS-Q belong to NsaSelectedAttentionGrad, NSAC-Q to NsaCompressGrad, NSCF-Q
+/// to NsaCompress and NSSF-Q to NsaSelectedAttention. NSAS-U: statements about the operators of NSA
+/// that nobody verified on a device.
 std::vector<Contradiction> selected_contradictions();
 std::vector<Contradiction> nsa_open_points();
 std::vector<Contradiction> compress_contradictions();

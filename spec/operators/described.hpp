@@ -20,8 +20,8 @@ inline Parameter described(DType dtype, const Shape& shape) {
   return result;
 }
 
-/// Sets the strides of a call's tensors: `outputs` for those that Outputs lists, `inputs` for all
-/// others.
+/// Sets the strides of a call's tensors: `outputs` for the members of Op::Outputs, `inputs` for all
+/// other tensors.
 template <class Outputs, class Parameters>
 void apply_strides(Parameters& parameters, const Strides& inputs, const Strides& outputs) {
   if (inputs.is_contiguous() && outputs.is_contiguous()) return;

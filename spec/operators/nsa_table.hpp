@@ -67,7 +67,7 @@ bool all_have_type(const Call<Op>& call, std::initializer_list<Member<Op>> membe
   });
 }
 
-/// Returns whether `members` have the type of `model`. Other requirements cover null pointers, and
+/// Returns whether `members` have the type of `model`. Other requirements check null pointers, and
 /// types other than fp16 and bf16.
 template <class Op>
 bool all_like(const Call<Op>& call, Member<Op> model, std::initializer_list<Member<Op>> members) {
@@ -156,8 +156,7 @@ void grow_one(Call<Op>& call) {
   grow(call.parameters.*member, axis, step);
 }
 
-/// A statement that no call can satisfy or break, because a call contains only data; `reason`
-/// explains it.
+/// A statement that no call can satisfy or break; `reason` says why.
 template <class Op>
 Requirement<Op> unexercised(std::string_view id, std::string_view statement, Source source,
                             Standing standing, std::string_view reason) {
@@ -184,7 +183,7 @@ Requirement<Op> content(std::string_view id, std::string_view statement, Source 
   return requirement;
 }
 
-/// Statements that the pages of both operators contain, and why no case exercises them.
+/// Statements that the pages of both operators contain and that no case tests, with the reason.
 inline constexpr std::string_view refused_product_reason =
     "no page says which status a call on such a product returns; a sweep has cases only for "
     "products that offer the operator";

@@ -51,15 +51,16 @@ template <class Op>
 inline constexpr auto all_tensors =
     stock::all_tensors<Op>(std::make_index_sequence<stock::count_tensors<Op>()>());
 
-/// Products A2 and A3: the page says that A2 offers the operator and that A3 does not.
+/// The requirements about products A2 and A3: the page says that A2 offers the operator and that A3
+/// does not.
 template <class Op>
 Requirement<Op> offered_on_a2(Requirement<Op> row) {
   row.sides = {Side::accept};
   row.applies = [](const Call<Op>& c) { return c.product == Product::a2; };
   return row;
 }
-/// A call cannot break this requirement: the documentation contains the table of products, and the
-/// computation does not depend on it.
+/// No call can break this requirement, because a call does not contain the product on which it
+/// runs.
 template <class Op>
 Requirement<Op> not_offered_on_a3(Requirement<Op> row) {
   row.sides = {Side::none};

@@ -50,8 +50,7 @@ TEST(Cost, OfStridedRowsFallsWithTheirLength) {
   EXPECT_NEAR(rate(128), 22, 0.5);
 }
 
-/// Source: the project's notes on the device, section 6.3: one block of 128 x 128 scores, D = 128,
-/// 16-bit numbers.
+/// One block of 128 x 128 scores, D = 128, 16-bit numbers, computed by hand.
 TEST(Cost, ReproducesTheWorkedNumbersOfABlock) {
   Spec spec = a2();
   spec.rates.package.value = 5.8, spec.rates.l2_bandwidth.value = 5.5e12;  // from section 6.5

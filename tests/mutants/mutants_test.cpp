@@ -27,7 +27,7 @@ std::int64_t caught_by(const KillTable& table, const std::string& name, const st
   return 0;
 }
 
-/// For every change, each correct variant and a sample of the faults are judged; at night all are.
+/// Judges each correct variant and a sample of the faults. The nightly run judges all faults.
 constexpr std::size_t sample = ASSAY_FAULT_SAMPLE;
 
 /// Returns the correct variants, the faults with these names, and every `sample`-th other fault.

@@ -120,8 +120,7 @@ TEST(PositionBias, PackedByKeysLiesSequenceBySequence) {
   const Problem p = with_lengths(with_pse(1, PseShape::packed_bn1s), {1, 0, 2}, {3, 1, 2});
   const spec::Tensor pse = tabulated(p, [](const spec::Shape& index) { return index[0]; });
   EXPECT_EQ(pse.shape, spec::Shape{2 * 6});
-  // The bias of sequence 0 starts at index 0, that of sequence 1 at 2 * 3, that of sequence 2 at 2
-  // * 4.
+  // The bias of sequence 0 starts at index 0, of sequence 1 at 2 * 3, of sequence 2 at 2 * 4.
   expect_values(p, pse, [](auto b, auto n, auto, auto j) {
     return b == 0 ? 3 * n + j : b == 1 ? 6 + n + j : 8 + 2 * n + j;
   });

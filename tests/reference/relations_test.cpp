@@ -29,8 +29,8 @@ TEST_P(Relations, ZeroScaleGivesZeroGradientsOfQueryAndKey) {
   for (const auto& zero : {all.dq, all.dk, all.dq_rope, all.dk_rope})
     EXPECT_EQ(largest_magnitude(zero), 0.0);
   EXPECT_GT(largest_magnitude(all.dv), 0.0);
-  // Only the products are scaled. With pse_type 1 the bias is added before the scale, so the scores
-  // are equal; other types add it afterwards, so it remains.
+  // With pse_type 1 the bias is added before the products are scaled, so all scores are 0. Other
+  // types add the bias afterwards, so the scores still contain it.
   if (p.pse_type != 1) return;
   for (std::int64_t j = 0; j < p.length_kv(0); ++j)
     EXPECT_TRUE(gradient.pair(0, 0, 0, j).prob == 0.0 ||

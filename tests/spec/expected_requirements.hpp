@@ -14,9 +14,8 @@ inline constexpr std::string_view everywhere = "g1 g2 u1 u2 u3 u4", padded = "g1
                                   packed_but_u3 = "u1 u2 u4", packed_with_narrow_value = "u1 u2 u3",
                                   of_public_page = "u2 u4", of_narrow_page = "g1 g2 u1";
 
-/// The requirements that a call can violate, each with the entry points on which this is possible:
-/// those of the column "applies", except where another requirement is checked first. An id with a
-/// letter means an interpretation of the requirement without the letter.
+/// The requirements that a call can violate, each with the entry points on which this is possible.
+/// An id with a letter is an interpretation of the requirement without the letter.
 inline constexpr Expected expected_rows[] = {
     {"FAG-C01", everywhere},
     {"FAG-C02", everywhere},

@@ -36,7 +36,7 @@ TEST(CompressConstraints, EveryContradictionIsANoteOfSomeRow) {
 }
 
 /// A requirement is "documented" if the documentation page states it, "derived" if it follows from
-/// the page, and "upstream" if only the code of the upstream repository states it.
+/// the page, and "upstream" if only the code of the vendor's repository states it.
 TEST(CompressConstraints, StandingsAreThoseOfThePage) {
   EXPECT_EQ(standing_as<Op>(Standing::disputed),
             (Ids{"NSAC-C09a", "NSAC-C11a", "NSAC-C14a", "NSAC-C21"}));
@@ -81,8 +81,7 @@ RC_GTEST_PROP(CompressConstraints, ALegalCallBreaksNoRowAndEachViolationItsOwn, 
   assert_a_legal_call(legal_compression<Op>(16));
 }
 
-/// The columns are those of the table in section 2.8 of the specification: cumulative lengths,
-/// window size, stride, number of windows.
+/// The columns: cumulative lengths, window size, stride, number of windows.
 TEST(CompressProblem, WindowsAreThoseOfTheSpecification) {
   struct Listed {
     std::vector<std::int64_t> sums;

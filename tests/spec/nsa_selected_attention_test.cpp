@@ -89,8 +89,8 @@ TEST(NsaSelectedAttentionConstraints, StandingsAndCodesAreThoseOfThePage) {
             (Ids{"NSSF-C02", "NSSF-C02a", "NSSF-C02b", "NSSF-C02c", "NSSF-C02d"}));
 }
 
-/// The vendor's code returns 561103 for null arguments and other layouts, the page names other
-/// codes: a library that refuses with either is right.
+/// The vendor's code returns 561103 for null arguments and other layouts, and the page names other
+/// codes. A library may return either code.
 TEST(NsaSelectedAttentionConstraints, AnyStatusRefusesWhatPageAndCodeAnswerDifferently) {
   for (const std::string_view id : {"NSSF-C01", "NSSF-C01a", "NSSF-C01b", "NSSF-C04"}) {
     const auto& row = requirement_of<Op>(id);

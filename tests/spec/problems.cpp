@@ -150,8 +150,8 @@ void compress_bias(Problem& p, FlashEntryPoint entry_point) {
   p.pse_shift = *rc::gen::element(PseShape::bnhs, PseShape::one_nhs);
 }
 
-/// Uses fp32. For this type the documentation page and the upstream code agree on the type of
-/// slopes.
+/// Uses fp32, because for this type the documentation page and the vendor's code agree on the type
+/// of slopes.
 void choose_slopes(Problem& p) {
   p.dtype = DType::fp32;
   p.pse_type = integer(2, 3);

@@ -60,8 +60,8 @@ TEST(RuleOfDocuments, WhatThePageForbidsAndTheVendorAcceptsIsOpen) {
   }
 }
 
-/// No seed (page of the first set of documentation) describes u2 and u4, so their public pages
-/// apply, even if the upstream code is ignored.
+/// The first set of documentation does not describe u2 and u4, so their public pages apply, even if
+/// the vendor's code is ignored.
 TEST(RuleOfDocuments, ThePublicPagesOfU2AndU4Bind) {
   const Policy without{.upstream = Upstream::off};
   const std::pair<std::string_view, std::string_view> stated[] = {
@@ -101,7 +101,7 @@ TEST(RuleOfDocuments, HeadSizesFrom513To768AreOpenWhereThePageSays512) {
 }
 
 /// The documentation pages S-V1 (of u1) and S-V3 (of u3) have a table of status codes. The page of
-/// g1 and g2 has none, and the pages of u2 and u4 are not seeds.
+/// g1 and g2 has none, and the pages of u2 and u4 do not belong to the first set of documentation.
 TEST(RuleOfDocuments, ExactCodesAreClaimedWhereASeedNamesThemOnly) {
   int named = 0;
   for (const auto& requirement : Op::requirements())

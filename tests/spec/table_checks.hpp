@@ -83,7 +83,7 @@ void expect_ids_in_order() {
 }
 
 /// Checks the sources of requirements. A documented requirement must name the operator's page, an
-/// upstream requirement a file of the upstream repository.
+/// upstream requirement a file of the vendor's repository.
 template <class Op>
 void expect_statements_and_sources(std::string_view page) {
   for (const auto& requirement : Op::requirements()) {
@@ -147,8 +147,8 @@ void expect_exactly_the_ids(const std::string& prefix, int last, const Ids& read
   EXPECT_EQ(present, expected);
 }
 
-/// Expects each of the specification's contradictions `prefix` + 1 to `prefix` + `last` in the
-/// notes of some requirement.
+/// Expects that each contradiction from `prefix` + 1 to `prefix` + `last` is in the notes of a
+/// requirement.
 template <class Op>
 void expect_contradictions_in_notes(const std::string& prefix, int last) {
   std::string notes;

@@ -23,7 +23,7 @@ struct Job {
 void PrintTo(const Job& job, std::ostream* out) { *out << job.kernel << ' ' << job.cases; }
 /// Failing cases and conforming cases.
 const Job numbers = {"mask_ignored", "--only=--heads_kv=2 --seq_q=5 "};
-/// A sweep with several faults. More cases fail than the store keeps tensors for.
+/// A sweep with several faults, in which more cases fail than the store keeps tensors for.
 const Job failures = {"mask_ignored", "--only=--next_tokens=4"};
 /// Many quick cases with calls that must be refused.
 const Job refusals = {"no_checks", "--only=--violate=FAG-C0"};

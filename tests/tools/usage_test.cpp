@@ -185,7 +185,7 @@ TEST(Usage, AFlagThatIsGivenTwiceIsNamed) {
   expect_usage("sweep --require-judged=1 --require-judged=2", {"--require-judged is given twice"});
 }
 
-/// The word after the flag is not its value.
+/// The word after the flag is not the value of the flag.
 TEST(Usage, AnEmptyValueIsNamed) {
   expect_usage("sweep --only= --random=0", {"'--only=' has no value"});
   expect_usage("list requirements --upstream= off", {"'--upstream=' has no value"});
@@ -409,7 +409,7 @@ TEST(Explain, EveryVerdictHasItsMeaningAndItsRules) {
                std::string("\n  values_below_tolerance: at least one expected value is larger"));
 }
 
-/// They include long runs, which the plan contains in addition to the small cases of the relation.
+/// The planned cases of a relation include long runs, in addition to small cases.
 TEST(Explain, ARelationHasTheLinesOfAllPlannedCases) {
   const Answer result = answer(registry_of({"flash_like"}), {"explain", "split_batch"});
   std::int64_t planned = 0;

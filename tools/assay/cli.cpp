@@ -150,8 +150,8 @@ std::string lack(const CLI::App& app) {
   return {};
 }
 
-/// Replaces the parser's error message by Assay's own where the parser's contains only counts or
-/// internal names.
+/// Replaces an error message of the parser that contains only counts or internal names by a better
+/// one.
 std::string complaint(const CLI::ParseError& error, const CLI::App& app) {
   if (dynamic_cast<const CLI::RequiredError*>(&error) != nullptr)
     if (const std::string text = lack(app); !text.empty()) return text;
@@ -306,8 +306,8 @@ extern "C" void refuse_exit() {
   _exit(static_cast<int>(ExitCode::not_conclusive));
 }
 
-/// Memory reserved for the end of the process: the destructor of a JSON value allocates memory, and
-/// would fail in a process without free memory.
+/// Memory reserved for the end of the process, because the destructor of a JSON value allocates
+/// memory and would fail in a process without free memory.
 std::atomic<void*> reserve = nullptr;
 
 void give_up_reserve() {
@@ -348,7 +348,7 @@ ExitCode refuse_for_memory(std::ostream& err) {
 }
 
 /// Makes the allocator return freed memory of large tensors to the system. By default glibc keeps
-/// hundreds of MiB, because a sweep allocates such tensors on several threads.
+/// hundreds of MiB, because several threads of a sweep allocate large tensors.
 void return_large_blocks() {
 #ifdef M_ARENA_MAX
   mallopt(M_ARENA_MAX, 2);

@@ -22,7 +22,7 @@ using Json = nlohmann::ordered_json;
 /// the page does not compare these with limits.
 void shorten(Json& value, int digits) {
   if (value.is_number_float())
-    // strtod instead of stod, because stod throws if the number is subnormal.
+    // Uses strtod, because stod throws if the number is subnormal.
     value = std::strtod(fmt::format("{:.{}g}", value.get<double>(), digits).c_str(), nullptr);
   if (value.is_structured())
     for (Json& part : value) shorten(part, digits);

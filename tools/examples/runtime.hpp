@@ -17,7 +17,8 @@
 /// phases, and a table of results.
 namespace example {
 
-/// Errors: std::runtime_error with the name of the function that did not return ACL_SUCCESS.
+/// Checks a status. Errors: std::runtime_error with the name of the function that did not return
+/// ACL_SUCCESS.
 inline void demand(const char* function, int status) {
   if (status == ACL_SUCCESS) return;
   const char* text = aclGetRecentErrMsg();

@@ -26,12 +26,12 @@ class Arguments {
   Arguments(const Arguments&) = delete;
   Arguments& operator=(const Arguments&) = delete;
 
-  /// Returns null for an absent parameter. Errors: spec::Rejected if the library cannot create a
-  /// tensor of that description.
+  /// Creates a tensor; returns null for an absent parameter. Errors: spec::Rejected if the library
+  /// cannot create the tensor.
   const acl::Tensor* tensor(std::string_view name, const spec::Parameter& parameter);
-  /// Returns null for an absent array.
+  /// Creates an array; returns null if it is absent.
   const acl::IntArray* array(const std::optional<std::vector<std::int64_t>>& values);
-  /// Returns null for absent text.
+  /// Creates a text; returns null if it is absent.
   char* text(const std::optional<std::string>& text);
 
  private:

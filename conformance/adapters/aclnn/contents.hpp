@@ -11,7 +11,7 @@
 
 namespace assay::adapters {
 
-/// The tensors among the parameters of a call. Each entry sets either input or output.
+/// The tensors of a call. In each entry, either `input` or `output` is set.
 class Contents {
  public:
   struct Entry {

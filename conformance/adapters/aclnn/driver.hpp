@@ -59,8 +59,8 @@ Phase1 ask_phase1(const AclRuntime& runtime, Arguments& arguments, const spec::C
   return phase;
 }
 
-/// Destroys an executor for which phase 2 is not called. The documentation allows the caller to
-/// destroy an executor if it was made repeatable before.
+/// Destroys an executor for which phase 2 is not called. It first makes the executor repeatable,
+/// because the documentation allows the caller to destroy only these.
 inline void release(const AclRuntime& runtime, acl::Executor* executor) {
   const acl::Functions& f = runtime.functions();
   if (executor && f.set_executor_repeatable && f.destroy_executor &&
@@ -84,7 +84,8 @@ class AclnnImplementation final : public spec::Implementation<Op> {
         memory_(runtime_),
         unread_(runtime_, unread_size) {}
 
-  /// Errors: spec::Unsupported if the shared objects export no entry point of the operator.
+  /// Opens the operator in the shared objects. Errors: spec::Unsupported if they export no entry
+  /// point of the operator.
   void require_an_entry_point() const {
     for (const auto& [entry_point, spelling] : spec::spellings_of<typename Op::EntryPoint>.entries)
       if (!missing(entry_point)) return;
@@ -155,8 +156,8 @@ class AclnnImplementation final : public spec::Implementation<Op> {
   std::vector<spec::Metric> metrics_;
 };
 
-/// Runs phase 2 after it allocated the workspace. Errors: spec::Rejected; spec::ImplementationFault
-/// if the device fails.
+/// Allocates the workspace and runs phase 2. Errors: spec::Rejected; spec::ImplementationFault if
+/// the device fails.
 template <class Op>
 void AclnnImplementation<Op>::compute(const Call& call, Phase1& phase) {
   const std::string name = EntryPoints<Op>::symbol(call.entry_point);

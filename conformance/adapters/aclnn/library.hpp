@@ -12,12 +12,12 @@ namespace assay::adapters {
 /// not describe how to unload a driver.
 class SharedObjects {
  public:
-  /// Errors: std::invalid_argument with the message of dlopen.
+  /// Opens the shared objects. Errors: std::invalid_argument with the message of dlopen.
   explicit SharedObjects(const std::vector<std::string>& paths);
 
   /// Returns null if no shared object exports the symbol.
   void* find(const std::string& symbol) const;
-  /// The paths, as in "libascendcl.so, libopapi.so".
+  /// Returns the paths as text, such as "libascendcl.so, libopapi.so".
   const std::string& names() const { return names_; }
 
  private:
@@ -45,7 +45,7 @@ class AclRuntime {
   /// Makes the context current in the calling thread. `deterministic`: whether the library must
   /// produce the same results in every run.
   void enter(bool deterministic) const;
-  /// Returns whether the library supports the option.
+  /// Sets an option of the library. Returns whether the library supports the option.
   bool can_be_deterministic() const;
   /// Returns text such as "aclrtMalloc answered 200000: out of memory"; the part after the colon is
   /// present if the library supplies it.

@@ -38,7 +38,7 @@ class DeviceMemory {
  public:
   explicit DeviceMemory(std::shared_ptr<const AclRuntime> runtime);
 
-  /// Ends the last call: its buffers can be used again.
+  /// Ends the last call, so that the next call can use its buffers.
   void clear();
   /// Copies the storage of a tensor to the device. The tensor must live until `collect`.
   void* place_input(std::string_view name, const spec::Tensor& tensor);

@@ -10,7 +10,7 @@
 
 namespace assay::adapters {
 
-/// The settings that the text after `aclnn:` contains.
+/// The settings in the text after `aclnn:`.
 struct AclnnSettings {
   std::vector<std::string> paths;
   std::int32_t device = 0;
@@ -24,7 +24,7 @@ struct AclnnSettings {
   bool asks_for_order() const;
 };
 
-/// Errors: std::invalid_argument with the wrong word and the accepted ones.
+/// Parses the settings. Errors: std::invalid_argument with the wrong word and the accepted words.
 AclnnSettings parse_aclnn_settings(const std::string& rest);
 
 }  // namespace assay::adapters

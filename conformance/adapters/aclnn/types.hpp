@@ -20,12 +20,12 @@ using Stream = void*;
 
 inline constexpr Status success = 0;
 inline constexpr int repeat_initialize = 100002;
-/// Those values of the enumerations of the API that the adapter uses.
+/// The enumerators of the C API that the adapter uses.
 inline constexpr int malloc_huge_first = 0;
 inline constexpr int host_to_device = 1, device_to_host = 2;
 inline constexpr int opt_deterministic = 0;
 
-/// Codes of aclDataType and aclFormat.
+/// Return the numbers that aclDataType and aclFormat give to a type and a format.
 constexpr int code_of(spec::DType dtype) {
   switch (dtype) {
     case spec::DType::fp32:
@@ -108,7 +108,7 @@ struct Functions {
   Status (*destroy_tensor)(const Tensor*) = nullptr;
   IntArray* (*create_int_array)(const std::int64_t* values, std::uint64_t size) = nullptr;
   Status (*destroy_int_array)(const IntArray*) = nullptr;
-  /// Optional functions: a library may lack them.
+  /// Functions that a library may lack.
   Status (*set_executor_repeatable)(Executor*) = nullptr;
   Status (*destroy_executor)(Executor*) = nullptr;
   int (*set_parameter)(int option, std::int64_t value) = nullptr;

@@ -31,8 +31,8 @@ bool has_geometry_of(const spec::Tensor& a, const spec::Tensor& b) {
          a.offset == b.offset && a.bytes.size() == b.bytes.size();
 }
 
-/// Returns whether the elements are equal. If the program rewrote the view with another geometry,
-/// only the elements are compared, not the storage.
+/// Returns whether the elements are equal. If the program changed offset or strides of the view,
+/// only the elements are compared, not the other bytes of the storage.
 bool is_same(const spec::Tensor& given, const spec::Tensor& now) {
   if (has_geometry_of(given, now))
     return given.bytes.empty() ||
@@ -63,7 +63,7 @@ class Command final : public spec::Implementation<Op> {
 
   Command(CommandLine command, const CommandLimits& limits)
       : talk_(std::make_unique<Conversation>(std::move(command), limits)) {
-    // Reports unreadable numerics now, before any case runs.
+    // Parses the numerics now, so that an error is reported before any case runs.
     if (limits.greet) spec::numerics_from_text(talk_->greet(), {}, Op::name);
   }
 
@@ -138,7 +138,7 @@ class Command final : public spec::Implementation<Op> {
     throw spec::NotAsked(std::string("the file of the case cannot be written: ") + failure.what());
   }
 
-  /// Reads the outputs. The program may have written any content into the file.
+  /// Reads the outputs of the program. The file may have any content, because the program wrote it.
   void take_outputs(const std::filesystem::path& file, const Inputs& inputs,
                     Outputs& outputs) const {
     const fixtures::Reader reader(file, fixtures::Origin::foreign_unlinked);
@@ -206,7 +206,6 @@ auto open_command_of(spec::TypeList<Ops...>) {
 
 }  // namespace
 
-/// Emits the instantiations into the library.
 extern const auto every_open_command = open_command_of(spec::Operators{});
 
 }  // namespace assay::adapters

@@ -55,7 +55,8 @@ bool is_answer(const std::string& line) {
          text_after(line, "numerics");
 }
 
-/// Parses "key_tile.tail=3"; the value is NaN if it is not a valid count.
+/// Parses a regime with its count, such as "key_tile.tail=3". The value is NaN if the count is not
+/// valid.
 spec::Metric regime(const std::string& text) {
   const std::size_t name = std::min(text.find('='), text.size());
   spec::Metric metric = {text.substr(0, name), NAN, std::string(spec::regime_unit)};
@@ -67,7 +68,8 @@ spec::Metric regime(const std::string& text) {
   return metric;
 }
 
-/// Parses "161002 text". A status code that the project does not define is passed on unchanged.
+/// Parses a refusal, such as "161002 text". A status code that the project does not define is
+/// passed on unchanged.
 spec::Rejected rejection(const std::string& text) {
   std::int32_t code = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), code);
@@ -205,8 +207,8 @@ void Conversation::require_quiet() {
     give_up(Kind::crash, "ended with " + end->text() + " " + when);
 }
 
-/// Changes of the process state (limits, folder, umask) before the first answer are allowed: a
-/// start script may set limits.
+/// Changes of the process state (limits, folder, umask) before the first answer are allowed,
+/// because a start script may set limits.
 void Conversation::require_unchanged() {
   const auto state = process_->state();
   if (!state) return;

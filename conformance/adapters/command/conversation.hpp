@@ -29,9 +29,9 @@ class Conversation {
   const std::string& numerics();
 
   /// Queries the numerics if they are unknown, to detect a program that was called wrongly or
-  /// cannot start. The first case reports any other problem. Returns the numerics, empty if they
-  /// are still unknown. Errors: std::invalid_argument for a program that ends with an exit status
-  /// other than 0 instead of answering.
+  /// cannot start. Returns the numerics; empty if they are still unknown, in which case the first
+  /// call reports the problem. Errors: std::invalid_argument for a program that ends with an exit
+  /// status other than 0 instead of answering.
   std::string greet();
 
   /// Sends a case file to the program and waits for the answer. Returns the regimes that the
@@ -51,8 +51,8 @@ class Conversation {
   std::string ask_once(const std::filesystem::path& file);
   void start(const std::string& path);
   void require_quiet();
-  /// Errors: spec::ImplementationFault if limits, working folder or umask of the process changed
-  /// since its first answer.
+  /// Checks the process state. Errors: spec::ImplementationFault if limits, working folder or umask
+  /// of the process changed since its first answer.
   void require_unchanged();
   [[noreturn]] void give_up(spec::ImplementationFault::Kind kind, const std::string& what);
   std::string last_words() const;

@@ -40,7 +40,7 @@ std::string take_word(const std::string& text, std::size_t& at) {
   return word;
 }
 
-/// Splits "NAME=VALUE", as it may precede a program.
+/// Splits "NAME=VALUE", the form in which environment variables stand before a program.
 std::optional<std::pair<std::string, std::string>> assignment(const std::string& word) {
   const std::size_t equals = word.find('=');
   if (equals == std::string::npos || equals == 0) return std::nullopt;
@@ -62,8 +62,8 @@ std::optional<std::string> setting(const CommandLine& command, std::string_view 
   return std::nullopt;
 }
 
-/// Returns the folders that are searched for programs: those of PATH in the command, otherwise of
-/// PATH in this process.
+/// Returns the folders that are searched for programs. They are those of PATH in the command; if
+/// the command does not set PATH, those of PATH in this process.
 std::string search_path(const CommandLine& command) {
   if (const auto path = setting(command, "PATH")) return *path;
   const char* path = std::getenv("PATH");

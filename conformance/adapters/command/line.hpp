@@ -21,10 +21,10 @@ std::vector<std::string> shell_words(const std::string& text);
 /// Errors: std::invalid_argument for a text without a program.
 CommandLine parse_command_line(const std::string& text);
 
-/// Returns the value of ASSAY_NUMERICS before the program; empty if it is absent.
+/// Returns the value that the command gives to ASSAY_NUMERICS; empty if it sets no value.
 std::string declared_numerics(const CommandLine& command);
 
-/// Errors: std::invalid_argument if the program is not an executable file.
+/// Returns the path of the program. Errors: std::invalid_argument if it is not an executable file.
 void require_program(const CommandLine& command);
 
 /// Returns the words with every {} replaced by `path`.

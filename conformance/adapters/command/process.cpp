@@ -137,8 +137,9 @@ Process::Heard Process::hear(std::string& line, Deadline deadline, LongLine long
       heard_.resize(longest_line);
       is_cut_ = true;
     }
-    // Checks before reading whether the program has ended: if so, the pipe already contains all its
-    // output. The end of the pipe is not a usable sign: child processes may keep it open.
+    // Checks before reading whether the program has ended, because the pipe then already contains
+    // all its output. The end of the pipe does not show this, because child processes may keep the
+    // pipe open.
     const auto now = std::chrono::steady_clock::now();
     const bool is_over = ended(now).has_value();
     const auto look = is_over ? now : std::min<Deadline>(deadline, now + look_interval);
@@ -170,7 +171,7 @@ bool Process::is_reading() const {
 
 std::optional<ProcessState> Process::state() {
   const ProcessState state = ProcessState::of(pid_);
-  // Checks after reading whether the program has ended: if so, the state that was read is
+  // Checks after reading whether the program has ended, because the state that was read is then
   // incomplete.
   if (ended(std::chrono::steady_clock::now())) return std::nullopt;
   return state;
@@ -181,7 +182,8 @@ void Process::rest(Deadline deadline) {
   while (heard_.empty() && std::chrono::steady_clock::now() < deadline && !is_reading() &&
          ::poll(&waiting, 1, static_cast<int>(look_at_rest.count())) == 0) {
   }
-  // The program closed its output: usually it is ending, and waitpid reports the end shortly after.
+  // A program that closed its output is usually about to end, and waitpid reports the end shortly
+  // after.
   if ((waiting.revents & POLLHUP) != 0) ended(deadline);
 }
 

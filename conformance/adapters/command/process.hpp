@@ -20,7 +20,7 @@ class Process {
  public:
   using Deadline = std::chrono::steady_clock::time_point;
 
-  /// The end of a process: an exit status, or the signal that ended it.
+  /// How a process ended: with an exit status, or by a signal.
   struct End {
     int status = 0, signal = 0;
     bool orderly() const { return status == 0 && signal == 0; }
@@ -51,7 +51,8 @@ class Process {
   /// long for a line; end: the program closed its output; nothing: the deadline passed.
   enum class Heard { line, no_line, end, nothing };
   static constexpr std::size_t longest_line = 1 << 16;  ///< bytes
-  /// How a line that is too long is treated. refused: as an error; cut: only its beginning is kept.
+  /// The treatment of a line that is too long. refused: it is an error; cut: only its beginning is
+  /// kept.
   enum class LongLine { refused, cut };
   /// Waits for the program's next line. Returns `end` if the program closed its output, and
   /// `nothing` at the deadline. Output that the program wrote before the deadline is returned even
@@ -77,9 +78,9 @@ class Process {
   /// Returns whether the first thread of the program is reading standard input; false if the system
   /// cannot report this.
   bool is_reading() const;
-  /// Extracts a line from the text that was read.
+  /// Removes the first line from the text that was read, and returns it.
   bool has_line(std::string& line);
-  /// Appends text that was read, but omits the rest of a line that was cut.
+  /// Appends text that was read, without the rest of a line that was cut.
   void keep(std::string_view block);
 
   pid_t pid_ = -1;

@@ -13,7 +13,7 @@ namespace {
 
 /// The header of a message: its size.
 constexpr std::size_t head = sizeof(std::uint64_t);
-/// Allocates memory as bytes arrive: the announced size may be wrong.
+/// Allocates memory only as bytes arrive, because the announced size may be wrong.
 constexpr std::size_t part_bytes = 1 << 16;
 
 std::uint64_t announced(const std::string& bytes) {
@@ -124,8 +124,8 @@ Channel::State Channel::collect() {
 }
 
 Channel::State Channel::advance() {
-  // The worker may have answered before it closed its end: a received answer takes precedence over
-  // a failed send.
+  // The worker may have answered before it closed its end, so a received answer counts even if the
+  // send failed.
   const State sent = send();
   const State collected = collect();
   return collected == State::open && !is_whole() ? sent : collected;

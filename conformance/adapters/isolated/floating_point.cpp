@@ -25,7 +25,8 @@ constexpr Field fields[] = {
       "the rounding mode toward zero"}},
     {15, 1, {"subnormal results kept", "subnormal results flushed to zero"}},
     {6, 1, {"subnormal operands kept", "subnormal operands taken as zero"}}};
-/// Bits that mask floating-point exceptions; an unmasked exception ends the process.
+/// The bits that mask (switch off) floating-point exceptions. An exception that is not masked ends
+/// the process.
 constexpr std::uint64_t trap_bits = 0x3f << 7;
 constexpr std::uint64_t no_traps = trap_bits;
 #elif defined(__aarch64__)

@@ -6,7 +6,7 @@
 namespace assay::adapters {
 
 /// The floating-point mode of this thread: rounding, subnormal numbers, traps, and on x86 the
-/// precision of the x87 registers. The flags of past exceptions are not included.
+/// precision of the x87 registers. The flags of earlier exceptions are not included.
 struct FloatingPointMode {
   std::uint64_t control = 0;      ///< x86: MXCSR; AArch64: FPCR; elsewhere the rounding mode
   std::uint32_t old_control = 0;  ///< x86: control word of the x87

@@ -34,7 +34,8 @@ std::int64_t whole_pages(std::int64_t bytes) {
 }
 
 /// Returns the size of a new file that replaces one of size `before`, which was too small. The new
-/// file has a reserve: later runs often need a little more, and untouched pages use no memory.
+/// file is larger than needed, because later runs often need a little more and unused pages take no
+/// memory.
 std::int64_t with_reserve(std::int64_t bytes, std::int64_t before) {
   constexpr std::int64_t factor = 8;
   rlimit limit = {};
@@ -60,7 +61,8 @@ constexpr std::array<std::byte, at(period)> guard = [] {
   return bytes;
 }();
 
-/// Calls use(position, count) for the parts of [from, to) in which the guard pattern is contiguous.
+/// Divides [from, to) where the guard pattern repeats, and calls use(position, count) for each
+/// part.
 template <class Use>
 void for_each_piece(std::int64_t from, std::int64_t to, Use&& use) {
   while (from < to) {

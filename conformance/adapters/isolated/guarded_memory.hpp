@@ -33,8 +33,8 @@ struct GuardDamage {
   std::int64_t bytes = 0;                  ///< count of changed guard bytes on this side
   std::int64_t nearest = 0, farthest = 0;  ///< distance from the storage; 1: the adjacent byte
 
-  std::string text(const std::string& tensor) const;  ///< describes the damage: "1 byte before the
-                                                      ///< storage of dq, ..."
+  /// Describes the damage: "1 byte before the storage of dq, ...".
+  std::string text(const std::string& tensor) const;
 };
 
 /// A file in memory that can be shared with a worker, and its bytes.
@@ -56,8 +56,8 @@ class ShareableFile {
   std::byte* memory_ = nullptr;
 };
 
-/// The file that is shared with one worker in all its runs. Reuse saves time: a new file for each
-/// run, whose pages the system must find, clear and map, makes a sweep a tenth slower.
+/// The file that is shared with one worker in all its runs. With a new file for each run a sweep
+/// takes a tenth longer, because the system must find, clear and map its pages.
 class KeptFile {
  public:
   /// Returns a file of at least this many bytes, with the contents that the last run left. Errors:

@@ -25,7 +25,7 @@ class Failed : public std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-/// Thrown if the worker lacks a resource for its own part of a request.
+/// Thrown if the worker itself lacks a resource (such as a descriptor) that a request needs.
 class WorkerLacks : public spec::NotAsked {
  public:
   using spec::NotAsked::NotAsked;
@@ -94,7 +94,7 @@ std::vector<Outcome> take_outcomes(Unpacker& answer, const Tensors& tensors) {
   return outcomes;
 }
 
-/// Copies the tensors back. In the shared tensors the first of them has the number `index`.
+/// Copies the tensors back. The first of them is shared tensor number `index`.
 template <class Tensors>
 void take_back(SharedTensors& shared, std::size_t index, const std::vector<Outcome>& outcomes,
                Tensors& tensors) {
@@ -220,8 +220,8 @@ class Isolated final : public spec::Implementation<Op>, public spec::RunsElsewhe
     }
   }
 
-  /// Returns the result of `ask`. If a worker that has run before now lacks a resource of its own,
-  /// e.g. a descriptor, the worker is replaced and the request is repeated. Errors: those of `ask`.
+  /// Returns the result of `ask`. If a worker that has already run a call lacks a resource, such as
+  /// a descriptor, the worker is replaced and the request is repeated. Errors: the errors of `ask`.
   template <class Ask>
   auto on_a_sound_worker(Ask&& ask) const {
     const bool was_used = worker_ && !worker_->is_dead();

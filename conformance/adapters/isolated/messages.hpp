@@ -26,8 +26,8 @@ enum class Request : std::uint8_t {
 };
 
 /// The result of a request, or of creating the implementation. not_asked: the request was not
-/// started, because the worker lacked a resource or an earlier call had changed its state; spoiled:
-/// the request changed the state of the worker, which is a fault.
+/// started, because the worker lacked a resource or an earlier call had changed the state of the
+/// worker; spoiled: the request changed the state of the worker, which is a fault.
 enum class Answer : std::uint8_t { done, rejected, unsupported, fault, failed, not_asked, spoiled };
 
 /// The description of the implementation that a worker sends first.
@@ -86,8 +86,8 @@ std::vector<Outline> outlines_of(const Tensors& tensors) {
   return outlines;
 }
 
-/// The fate of a tensor while the implementation ran. `replaced`: the implementation replaced it by
-/// a tensor of another geometry.
+/// The fate of a tensor during a run. `replaced`: the implementation replaced it by a tensor with
+/// another shape, offset or strides.
 enum class Outcome : std::uint8_t { kept, absent, replaced };
 
 }  // namespace assay::adapters

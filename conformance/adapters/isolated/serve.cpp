@@ -22,7 +22,7 @@
 namespace assay::adapters {
 namespace {
 
-/// Makes this process the first victim when the system runs out of memory.
+/// Makes this process the first that the system ends when it runs out of memory.
 void prepare_to_crash() { std::ofstream("/proc/self/oom_score_adj") << 1000; }
 
 template <class... Facts>
@@ -117,8 +117,7 @@ void add_sizes(const std::vector<Outline>& outlines, std::vector<std::int64_t>& 
     if (outline.present) sizes.push_back(outline.bytes);
 }
 
-/// Returns tensors whose elements are in the shared storages; the first storage has the number
-/// `index`.
+/// Returns tensors whose elements are in the shared storages, from storage number `index` on.
 template <class Tensors>
 Tensors tensors_of(const std::vector<Outline>& outlines, MappedMemory& memory, std::size_t index) {
   Tensors tensors{};
@@ -172,10 +171,9 @@ class Server {
   }
 
  private:
-  /// An earlier call may have changed this process after its answer. Then the new call is not at
-  /// fault: it is not started, and the judge repeats it with another worker. A request to settle
-  /// (to wait for late effects) is different: it belongs to the earlier call, which is then at
-  /// fault.
+  /// An earlier call may have changed this process after its answer. That is not a fault of the new
+  /// call, so it is not started, and the judge repeats it with another worker. A request to settle
+  /// (to wait for late effects) belongs to the earlier call, so it reports the fault of this call.
   std::string answer_to(Request kind, Unpacker& request, Descriptor file) {
     if (const std::string changes = changes_of_state(); !changes.empty() && kind != Request::settle)
       return packed(Answer::not_asked, "an earlier call left " + changes);

@@ -24,7 +24,7 @@ class WorkerProcess {
   using Failure = spec::ImplementationFault;
 
   /// Starts the program and waits for its first message, the greeting. Errors: std::system_error if
-  /// it cannot be started; those of `ask`.
+  /// it cannot be started; the errors of `ask`.
   WorkerProcess(const WorkerProgram& program, const WorkerLimits& limits);
   /// Sends the goodbye message, and kills the process if it does not end soon.
   ~WorkerProcess();
@@ -35,13 +35,13 @@ class WorkerProcess {
 
   /// Sends a request and waits for the answer. Errors: ImplementationFault if the process ends or
   /// writes an invalid message (crash), exceeds the time limit (timeout) or the memory limit
-  /// (out_of_memory); in all these cases the process has been killed. `file`: the shared memory of
-  /// this request; `borrowed_bytes`: the part of it that the request uses.
+  /// (out_of_memory); in all these cases the process is killed. `file`: the shared memory of this
+  /// request; `borrowed_bytes`: the part of it that the request uses.
   std::string ask(const std::string& request, int file = -1, std::int64_t borrowed_bytes = 0);
-  /// Waits briefly for late effects of the last answers: at the first call, and later whenever the
-  /// process family has more threads than at any earlier call. Then sends the request and returns
-  /// the answer. Returns nothing if no request was sent since the last call. Errors: those of
-  /// `ask`.
+  /// Waits briefly for late effects of the last answers, at the first call, and later if the
+  /// process and its descendants have more threads than at any earlier call. Then sends the request
+  /// and returns the answer. Returns nothing if no request was sent since the last call. Errors:
+  /// those of `ask`.
   std::optional<std::string> settle(const std::string& request);
   /// Ends the process and all its descendants.
   void give_up() {
@@ -56,7 +56,7 @@ class WorkerProcess {
 
   void start(const WorkerProgram& program);
   void wait_for_afterthoughts();
-  /// Errors: the same ImplementationFault as of `ask` if a message arrived or the process ended.
+  /// Checks that no message arrived and the process still runs. Errors: ImplementationFault.
   void require_quiet();
   bool is_quiet() const;
   std::string answer();

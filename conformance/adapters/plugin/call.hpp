@@ -18,7 +18,8 @@
 
 namespace assay::adapters {
 
-/// Named values as a plug-in receives them. Added strings and arrays must outlive this object.
+/// Named values in the form in which a plug-in receives them. Strings and arrays that are added
+/// must outlive this object.
 class PluginValues {
  public:
   void add(const char* name, std::int64_t value) { entry(name, assay_integer).integer = value; }
@@ -52,7 +53,8 @@ class PluginValues {
   std::deque<std::string> spellings_;  // a deque: its elements never move
 };
 
-/// Builds a call as a plug-in receives it. The parts that are added must outlive this object.
+/// Builds a call in the form in which a plug-in receives it. The parts that are added must outlive
+/// this object.
 template <class Op>
 class PluginCall {
  public:
@@ -84,7 +86,7 @@ class PluginCall {
     });
   }
   /// Adds the reserved tensors of a call. Each gets a buffer of zeros of its own, which the plug-in
-  /// may write. Sets the formats of the inputs and outputs, which must have been added before.
+  /// may write. Sets the formats of inputs and outputs, so call it after these were added.
   void add_rest(const spec::Call<Op>& call) {
     visit_fields(call.parameters, [&](const char* name, const auto& member) {
       if constexpr (std::same_as<std::remove_cvref_t<decltype(member)>, spec::Parameter>)
@@ -97,7 +99,7 @@ class PluginCall {
   void add_outputs(typename Op::Outputs& outputs) {
     visit_fields(outputs, [&](const char* name, const auto& member) { add(name, member, true); });
   }
-  /// Adds inputs; those for which is_result is true are marked as outputs.
+  /// Adds inputs. An input for which is_result is true is marked as an output.
   template <class IsResult>
   void add_forward(typename Op::Inputs& inputs, IsResult&& is_result) {
     visit_fields(inputs, [&](const char* name, const auto& member) {

@@ -39,7 +39,7 @@ constexpr const char* shared_folder = "/dev/shm";
 constexpr const char* namespaces_variable = "ASSAY_NAMESPACES";
 constexpr const char* worker_process = "the process that a kernel runs in";
 
-/// Closes all other descriptors, so that a wait for the end of a pipe depends on the worker alone.
+/// Closes all other descriptors, so that only the worker keeps its pipes open.
 void close_all_but(int a, int b) {
   const auto [low, high] = std::minmax(a, b);
   const auto close_between = [](int first, int last) {
@@ -60,8 +60,8 @@ std::vector<pid_t> children() {
   return all;
 }
 
-/// Kills all children until no child is left that can be killed. When a child dies, its own
-/// children become children of this process.
+/// Kills children until none is left that can be killed. When a child dies, its own children become
+/// children of this process.
 void end_children() {
   for (bool some = true; some;) {
     some = false;
@@ -137,9 +137,9 @@ void clear_own_words(const std::string& words) {
   std::memset(entry, 0, std::strlen(entry));
 }
 
-/// Mounts a private /proc and, if requested, /dev/shm. If a mount fails, the old file system stays.
-/// Makes the system's settings (/proc/sys) read-only, since root may write most of them even
-/// without capabilities.
+/// Mounts a private /proc and, if requested, /dev/shm. If a mount fails, the old file system
+/// remains. Makes the system's settings (/proc/sys) read-only, since root may write most of them
+/// even without capabilities.
 void mount_own(bool own_shared_folder) {
   if (mount(nullptr, "/", nullptr, MS_REC | MS_SLAVE, nullptr) != 0) return;
   constexpr unsigned long plain = MS_NOSUID | MS_NODEV | MS_NOEXEC;
@@ -233,8 +233,8 @@ pid_t fork_into(unsigned long namespaces) {
 }  // namespace
 
 void contain(int lifeline) {
-  // 1, not 0: a limit of 1 also prevents the system from piping a core dump to a program, which may
-  // take longer than a call.
+  // The limit is 1 and not 0, because only 1 prevents the system from sending a core dump to a
+  // program, which may take longer than a call.
   const rlimit no_core = {1, 1};
   setrlimit(RLIMIT_CORE, &no_core);
   prctl(PR_SET_CHILD_SUBREAPER, 1);

@@ -24,8 +24,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// The file names are common ones, so that a kernel that looks at TMPDIR cannot detect the judge by
-// them.
+// The files have common names, so that a kernel that looks into TMPDIR cannot detect the judge by
+// their names.
 constexpr std::string_view name_start = "tmp.";
 constexpr const char* mark_name = ".owner";
 constexpr std::string_view mark_text =

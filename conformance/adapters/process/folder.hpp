@@ -7,9 +7,10 @@
 
 namespace assay::adapters {
 
-/// A private folder in the system's folder for temporary files; the destructor removes it. If its
-/// owner was killed, the folder is removed when the next one is created: a mark identifies folders
-/// of this class, and a lock shows that the owner still runs. Errors: std::system_error.
+/// A private folder in the system's folder for temporary files; the destructor removes it. If the
+/// owner was killed, the folder is removed when any process creates the next folder: a mark
+/// identifies folders of this class, and a lock shows whether the owner still runs. Errors:
+/// std::system_error.
 class Folder {
  public:
   Folder();

@@ -103,8 +103,7 @@ std::map<std::string, std::string> memory_file_systems(const std::string& proces
   return systems;
 }
 
-/// Adds the used bytes of those memory file systems that the other process sees and this process
-/// does not see.
+/// Adds the used bytes of file systems in memory that only the other process sees.
 void add_own_file_systems(pid_t process, const std::map<std::string, std::string>& ours,
                           Files& systems) {
   const std::string folder = folder_of(process);

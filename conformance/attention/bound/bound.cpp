@@ -14,17 +14,17 @@
 namespace assay::conformance::attention {
 namespace {
 
-/// Returns whether all dP have a common relative error that is at least as large as their other
-/// errors. In fp32 they do if fp32 cannot represent 1 / keep_prob.
+/// Returns whether all dP have the same relative error, and this error is at least as large as
+/// their other errors. In fp32 this is so if fp32 cannot represent 1 / keep_prob.
 bool shares_kappa_error(const Dense& dense, const Arithmetic& arithmetic) {
   return arithmetic.io == spec::DType::fp32 &&
          static_cast<double>(static_cast<float>(dense.largest_kappa)) != dense.largest_kappa;
 }
 
-/// Returns whether all rows in which one key has P = 1 round kappa P by the same amount, and the
-/// bound does not contain this amount as drift. The bound does not contain the amount if there is a
-/// bias, or if scores are so large that their rounding errors can move kappa P to a tie. If softmax
-/// is near one-hot, dv sums few pairs with another P.
+/// Returns whether all rows in which one key has P = 1 have the same rounding error of kappa P, and
+/// the bound does not contain this error as drift. The bound does not contain the amount if there
+/// is a bias, or if scores are so large that their rounding errors can move kappa P to a tie. If
+/// softmax is near one-hot, dv sums few pairs with another P.
 bool shares_kappa_rounding(const Dense& dense, const Arithmetic& arithmetic) {
   const attention::Call call = call_of(dense, arithmetic);
   if (call.kappa == 1 || !call.stage_prob.rounds()) return false;
@@ -35,7 +35,8 @@ bool shares_kappa_rounding(const Dense& dense, const Arithmetic& arithmetic) {
   return call.stage_prob.drift(call.kappa, 0.0) != 0 && !is_known;
 }
 
-/// Returns whether the errors in a row vary independently. Only then R and b (E29) are meaningful.
+/// Returns whether the errors in a row vary independently. Otherwise R and b (E29) are not
+/// meaningful.
 bool deviates(const Dense& dense, const Arithmetic& arithmetic, const Part& part) {
   // If all P are equal, every stored P has the same rounding error.
   if (!scores_vary(dense) && arithmetic.numerics.store_p != spec::DType::fp32) return false;
@@ -88,8 +89,8 @@ std::vector<const double*> group_rows(const Dense& dense, std::int64_t b, std::i
   return rows;
 }
 
-/// Returns the judged rows whose numbers (as in Extents::row) are in [begin, begin + count). The
-/// returned numbers are relative to begin.
+/// Returns the judged rows whose numbers (see Extents::row) are in [begin, begin + count), relative
+/// to `begin`.
 Slice slice_of(const std::vector<std::int64_t>& judged, std::int64_t begin, std::int64_t count) {
   const auto from = std::ranges::lower_bound(judged, begin);
   const auto to = std::lower_bound(from, judged.end(), begin + count);
@@ -145,7 +146,8 @@ class HeadSweeps {
     if (of_queries.rows == all_queries && of_keys.rows == all_keys && !is_long)
       return sweep(key_head, all_queries, all_keys, within | over, sink);
     if (!of_queries.rows.empty()) sweep(key_head, of_queries.rows, all_keys, within, sink);
-    // This many keys are processed at a time: only their sums over all queries are in memory.
+    // The number of keys that are processed at a time, because their sums over all queries must fit
+    // in memory.
     const std::int64_t most = std::max(
         key_rows, elements_over / (dense.width() + dense.problem.head_dim_v) / key_rows * key_rows);
     for (std::int64_t first = 0; first < std::ssize(of_keys.rows); first += most) {
@@ -183,7 +185,8 @@ bool is_biasable(const Dense& dense, const Arithmetic& arithmetic) {
   return scores_vary(dense) && !shares_kappa_error(dense, arithmetic);
 }
 
-/// Tensors of queries: dq and its rope part. Tensors of keys: dk and its rope part, then dv.
+/// The gradients with respect to queries: dq and its rope part. The gradients with respect to keys:
+/// dk and its rope part, then dv.
 struct AllTensors {
   AllTensors(const Dense& dense, const Arithmetic& arithmetic, const JudgedRows& judged) {
     const bool biasable = is_biasable(dense, arithmetic);

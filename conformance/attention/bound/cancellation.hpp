@@ -16,8 +16,8 @@ struct CancellingRows {
 
 /// E25. The row term of query i is the product dO_i O_i; dP of a pair is kappa dO_i V_j. If kappa
 /// V_j = O_i, a kernel computes the same sum twice, with the same roundings, and the difference is
-/// exactly 0. This is so if a query attends to one key only, or if all its values are equal. No row
-/// is marked if kappa is not a power of two, since kappa V_j is then rounded, or if the kernel
+/// exactly 0. This happens if a query attends to one key only, or if all its values are equal. No
+/// row is marked if kappa is not a power of two, since kappa V_j is then rounded, or if the kernel
 /// computes the row term itself, since it then adds other terms.
 CancellingRows cancelling_rows(const Dense& dense, const Arithmetic& arithmetic,
                                const AllRowTerms& rows);

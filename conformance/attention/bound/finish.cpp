@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-/// Compiled once for each instruction set, ASSAY_INSTRUCTIONS.
+/// This file is compiled once for each instruction set (ASSAY_INSTRUCTIONS).
 namespace assay::conformance::attention {
 
 template <>

@@ -22,7 +22,8 @@ double probable(double lambda, const PairNumber& score, bool averages) {
   return averages ? std::min(likely, score.rigorous) : score.rigorous;
 }
 
-/// How often the maximum grows if the keys are read in ascending or in descending order.
+/// How often the running maximum grows if the keys are read in ascending order, and in descending
+/// order.
 class Growth {
  public:
   void add(double score) {
@@ -41,7 +42,7 @@ class Growth {
 }  // namespace
 
 /// E40, E48. The maximum lies between the maxima of score - error and of score + error. Only the
-/// score counts: other terms in the argument of exp are omitted.
+/// error of the score counts; other terms in the argument of exp are omitted.
 void ForwardScores::fill_max(const RowProducts& products, double lambda, ForwardRow& row) const {
   double low = -infinity, exact = -infinity, high = -infinity, least = infinity;
   double likely_low = -infinity, likely_high = -infinity;
@@ -63,8 +64,8 @@ void ForwardScores::fill_max(const RowProducts& products, double lambda, Forward
   };
   row.max_error = {error(low, high), error(likely_low, likely_high)};
   row.changes = row.keys - 1;
-  // A loop in another order than ascending or descending has few changes more, unless the order
-  // depends on the scores.
+  // A loop in another order changes the maximum only a few times more, unless the order depends on
+  // the scores.
   constexpr double spare = 16;
   row.likely_changes =
       std::min(row.changes, growth.most() + 4 * std::log(std::max(row.keys, 1.0)) + spare);

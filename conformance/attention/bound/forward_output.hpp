@@ -10,7 +10,7 @@
 
 namespace assay::conformance::attention {
 
-/// Receives the sums of the output's row `rows[k]`.
+/// Receives the sums for row `rows[k]` of the output.
 using VisitOutput = std::function<void(std::size_t k, const engine::ElementRow& elements,
                                        const engine::RowSums& row_sums)>;
 

@@ -25,7 +25,7 @@ class Growing {
   }
   Growing(Growing&&) = default;
 
-  /// Starts judged row k. Returns the index of the row in the current part.
+  /// Begins judged row k. Returns the index of the row in the current part.
   std::int64_t begin_row(std::int64_t k) {
     if (e_.row_count() == most_) hand_out();
     e_.rows.push_back(tensor_->judged[at(k)]);

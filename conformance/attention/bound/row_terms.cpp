@@ -50,8 +50,8 @@ class OwnRow {
       const PairNumber s = attention::stored_score(on, call_, row_of(row), pair_of(products_, c));
       const double p = times * exact_probability(row_of(row), s.value);
       sum += p;
-      // A term e^x does not grow if it is below the smallest normal number even with the error of
-      // x.
+      // An error of x does not change e^x if e^x is below the smallest normal number for every x
+      // within the error.
       grown += engine::growth_at(s.value - row.max, s.rigorous) == 0 ? p : p * std::exp(s.rigorous);
       squares += p * p * s.squares;
       shared += p * s.shared;

@@ -19,19 +19,19 @@ struct RowTerms : attention::GivenRow {
 };
 
 /// The row terms of all query rows, indexed by row number. If the kernel computes its own
-/// statistics or row term, this takes a pass over all pairs. `consistent`: the given statistics and
-/// attention_in match the other inputs.
+/// statistics or row term, a pass over all pairs is necessary. `consistent`: the given statistics
+/// and attention_in match the other inputs.
 struct AllRowTerms {
   std::vector<RowTerms> rows;
   bool consistent = true;
 };
 AllRowTerms row_terms(const Dense& dense, const Arithmetic& arithmetic);
 
-/// Evaluates the formula for single pairs, with tolerances.
+/// Evaluates the formula of the gradient for single pairs, with tolerances.
 using PairReading = engine::ToleranceReading<double, attention::symbols>;
 using PairNumber = PairReading::Number;
 
-/// Returns the pair of a query and its key number c, from the products of the query.
+/// Returns the numbers of a query and its key number c, computed from the products of the query.
 attention::Pair<double> pair_of(const RowProducts& products, std::size_t c);
 /// E5. Returns P for an exact score of the row.
 double exact_probability(const attention::Row<double>& row, double score);

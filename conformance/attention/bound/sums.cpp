@@ -9,7 +9,7 @@
 
 namespace assay::conformance::attention {
 
-/// E16. C = X^T X and X X^T give the same two traces; the smaller matrix is computed.
+/// E16. C = X^T X and X X^T have the same tr C and tr(C^2), so the smaller matrix is computed.
 double effective_channels(std::span<const double* const> rows, std::int64_t dim) {
   constexpr std::int64_t most_rows = 512;
   const std::int64_t step = std::max<std::int64_t>(1, std::ssize(rows) / most_rows);

@@ -18,7 +18,8 @@ bool is_compressed(spec::PseShape shape) {
 }
 
 /// pse_type 3 (square roots): the slope must distinguish neighbouring keys even at the largest
-/// distance between a query and its nearest key. At much larger distances some slopes are too flat.
+/// distance between a query and its nearest key. At much larger distances some slopes are too
+/// small.
 int root_bits_of(const Op::Problem& p) {
   constexpr int most = 10;
   const std::int64_t shift = std::abs(centre_of(p, 0, 0));
@@ -35,8 +36,8 @@ Bias::Bias(const ExactPlan& plan)
       random_(stream(plan.seed, Stream::exact_case).bits(~std::uint64_t{0}),
               static_cast<std::uint64_t>(Stream::exact_case)),
       root_bits_(root_bits_of(plan.problem)) {
-  // If codes have only a few bits, they cannot select a few keys out of many: the bias then lowers
-  // all but a few keys.
+  // Codes with only a few bits cannot select a few keys out of many, so the bias lowers the scores
+  // of all but a few keys.
   constexpr std::int64_t few_channels = 8, few_keys = 4, scores = 1 << 16;
   const std::int64_t keys = std::max<std::int64_t>(plan.problem.seq_kv, 1);
   const std::int64_t half = scores / 2;

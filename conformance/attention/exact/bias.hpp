@@ -19,10 +19,10 @@ class Bias {
  public:
   explicit Bias(const ExactPlan& plan);
 
-  /// Returns whether the outer tensor lowers score (i, j) by 128.
+  /// Returns whether the outer tensor (pse_shift) lowers score (i, j) by 128.
   bool lowers(std::int64_t b, std::int64_t n, std::int64_t i, std::int64_t j) const;
-  /// Returns the share: the amount, in addition to these 128, by which the outer tensor lowers
-  /// every score of a row.
+  /// Returns the share: the amount by which the outer tensor lowers every score of a row, not
+  /// counting the 128.
   std::int64_t share(std::int64_t b, std::int64_t n, std::int64_t i) const;
   /// Returns the slope of a head: positive, 0 or, for pse_type 2, negative.
   std::int64_t steepness(std::int64_t b, std::int64_t n) const;

@@ -8,7 +8,7 @@ namespace assay::conformance::exact {
 namespace {
 
 constexpr std::size_t most_keys = 8;
-/// Minimum difference between the scores of attended keys and all other scores.
+/// The smallest allowed difference between the scores of attended keys and all other scores.
 constexpr std::int64_t apart = 128;
 
 bool is_exact(std::size_t keys) { return keys <= most_keys && std::has_single_bit(keys); }
@@ -97,8 +97,7 @@ void Chooser::halve(Row& row, Draws& draws) const {
     row.first = first;
 }
 
-/// Compensates for the bias. If the plan has offsets, also makes the maximum of the row differ from
-/// 0.
+/// Compensates for the bias. If the plan has offsets, also gives the row a maximum other than 0.
 void Chooser::raise(const Row& row, Choice& choice, Draws& draws) const {
   const std::int64_t factor = plan_->scale.factor;
   if (plan_->raises > 0) choice.raised += sides_.bias.share(head_.b, row.n, row.i);
@@ -113,8 +112,8 @@ void Chooser::raise(const Row& row, Choice& choice, Draws& draws) const {
   choice.maximum += static_cast<double>(factor * choice.offset);
 }
 
-/// Attends to the offered keys whose codes equal `code` in the bits that are set in `care`. Returns
-/// false if the number of attended keys is not 1, 2, 4 or 8.
+/// Makes the row attend to the offered keys whose codes equal `code` in the bits that are set in
+/// `care`. Returns false if the number of these keys is not 1, 2, 4 or 8.
 bool Chooser::take(const Row& row, std::uint32_t code, std::uint32_t care, Choice& choice) const {
   const std::uint32_t free = score_code_->code_mask() & ~care;
   choice = {.code = code, .care = care};
@@ -162,8 +161,8 @@ std::vector<std::int32_t> Chooser::wanted_keys(Row& row, Draws& draws) const {
   return wanted;
 }
 
-/// Returns the bit in which the codes of two keys differ, if it is the only such bit. A row that
-/// ignores this bit attends to one key more if the mask is off by one.
+/// Returns the bit in which the codes of two keys differ, if they differ in one bit only. A row
+/// that ignores this bit attends to one key more if the mask is off by one.
 std::uint32_t Chooser::edge_bit(std::int64_t kept, std::int64_t excluded) const {
   const std::uint32_t difference = score_code_->code(kept) ^ score_code_->code(excluded);
   return std::has_single_bit(difference) ? difference : 0;
@@ -188,8 +187,8 @@ Choice Chooser::choose_by_code(Row& row, Draws& draws) const {
     if (take(row, score_code_->code(wanted), score_code_->code_mask(), choice)) return choice;
   }
   if (take_any_cell(row, choice)) return choice;
-  // No set of keys has a suitable size. The row attends to all keys with the code of one wanted
-  // key, and its statistics match these keys.
+  // If no set of keys has a suitable size, the row attends to all keys with the code of one wanted
+  // key, and its statistics are those of these keys.
   choice = {.code = score_code_->code(all_wanted.front()), .care = score_code_->code_mask()};
   for (const std::int32_t j : score_code_->cell(choice.code))
     if (j >= row.first && j <= row.last && offers(row, j)) attend(row, j, choice);
@@ -226,8 +225,8 @@ Choice Chooser::choose_by_level(const Row& row, Draws& draws) const {
   return choice;
 }
 
-/// Attends to the key at the row's own position and to one neighbour. This is possible if the
-/// parity channel can compensate for the different roots of distances 0 and 1.
+/// Makes the row attend to the key at its own position and to one neighbour. This is possible if
+/// the parity channel can compensate for the different roots of distances 0 and 1.
 std::optional<Choice> Chooser::choose_neighbours(const Row& row, Draws& draws) const {
   const std::int64_t centre = centre_of(plan_->problem, head_.b, row.i);
   const std::int64_t slope = row.slope, side = draws.sign();
@@ -257,9 +256,8 @@ std::optional<Choice> Chooser::choose_neighbours(const Row& row, Draws& draws) c
   return std::nullopt;
 }
 
-/// Attends to the unmasked key that is nearest in position. If two are equally near, attends to
-/// both or to one of them. If the slope is negative, the farthest keys take the place of the
-/// nearest.
+/// Makes the row attend to the unmasked key that is nearest in position; of two equally near keys,
+/// to both or to one. If the slope is negative, the farthest key is used instead of the nearest.
 Choice Chooser::choose_by_distance(const Row& row, Draws& draws) const {
   if (const auto choice = choose_neighbours(row, draws)) return *choice;
   const std::int64_t centre = centre_of(plan_->problem, head_.b, row.i);

@@ -6,7 +6,8 @@
 
 namespace assay::conformance::exact {
 
-/// A sequence of random numbers for one purpose: a pure function of the parent and the index.
+/// A sequence of random numbers for one purpose. The numbers depend only on the parent and the
+/// index.
 class Draws {
  public:
   Draws(const Random& parent, std::uint64_t index)
@@ -26,8 +27,8 @@ class Draws {
   std::uint64_t next_ = 0;
 };
 
-/// The purposes of random numbers. Each has a stream of its own, for a case, or for the heads that
-/// share one key head.
+/// The purposes for which random numbers are drawn. Each purpose has its own sequence, for a case
+/// or for the heads that share one key head.
 enum class Purpose : std::uint64_t { channels, codes, choices, key, query, value, dy, thinning };
 
 inline Draws draws(const Random& parent, Purpose purpose) {

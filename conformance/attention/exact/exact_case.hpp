@@ -10,8 +10,8 @@ namespace assay::conformance::exact {
 
 using Op = spec::FlashAttentionScoreGrad;
 
-/// Returns the exact case of `c`. Queries attend to the keys that `key_pattern` names; the inputs
-/// contain no mask. Errors: NoExactCase.
+/// Returns the exact case of `c`. `key_pattern` says which keys a query attends to; the inputs
+/// contain no mask. Errors: NoExactCase if there is none.
 AttentionExactCase attending(const AttentionCase& c, const spec::Numerics& numerics,
                              const KeyPattern& key_pattern, ExactPart part);
 

@@ -29,7 +29,7 @@ class Matrix {
   std::vector<std::int32_t> values_;
 };
 
-/// One query row with its integers.
+/// One query row, as integers.
 struct Row {
   Choice choice;
   int log2_count = 0;                ///< log2 of the number of attended keys, if any

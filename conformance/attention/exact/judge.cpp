@@ -19,7 +19,7 @@ struct Place {
   std::int64_t first_channel = 0;  ///< among the channels of the product
 };
 
-/// Returns these locations in the order of `exact_tensors`.
+/// Returns the locations, in the order of `exact_tensors`.
 std::vector<Place> places_of(const Op::Problem& p, const attention::GradientTensors& outputs) {
   std::vector<Place> places = {{outputs.dq, query_extents(p), Side::query},
                                {outputs.dk, key_extents(p), Side::key},
@@ -58,7 +58,7 @@ class Residues {
   }
 
  private:
-  /// The residue is staged and cast as well, so rounding may move it slightly above the exact
+  /// The residue is also staged and cast, so rounding may make it slightly larger than the exact
   /// bound.
   static constexpr double cast_slack = 1 + 0x1p-5;
 

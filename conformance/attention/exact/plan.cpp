@@ -76,7 +76,7 @@ bool is_nearest(spec::Rounding rounding) {
          rounding == spec::Rounding::unknown;
 }
 
-/// Returns whether the rounding of the staging removes a relative error of P of about 2^-16.
+/// Returns whether staging rounds P so coarsely that a relative error of about 2^-16 disappears.
 bool absorbs_errors(const spec::Numerics& n) {
   return bits_of(n.stage) < 24 && is_nearest(n.round_stage);
 }
@@ -159,8 +159,8 @@ std::int64_t highest_diagonal(const Op::Problem& p, std::int64_t b) {
   }
 }
 
-/// Returns whether all unmasked keys are at or before the position of their query. Distances are
-/// then plain differences.
+/// Returns whether all unmasked keys are at or before the position of their query, so that
+/// distances are differences without absolute values.
 bool looks_back(const Op::Problem& p) {
   for (std::int64_t b = 0; b < p.batch; ++b) {
     const std::int64_t diagonal = highest_diagonal(p, b);
@@ -198,8 +198,9 @@ std::int64_t raises_of(const ExactPlan& plan) {
   return width >= 8 ? 3 : width >= 2 ? 1 : 0;
 }
 
-/// Returns the number of code bits that distinguish all keys, as far as there are channels: one
-/// channel is constant, `taken` channels have another purpose, and some contain data.
+/// Returns the number of code bits that are needed to distinguish all keys, or the number for which
+/// there are channels if that is smaller. One channel is constant, `taken` channels have another
+/// purpose, and some contain data.
 std::int64_t code_bits_of(const ExactPlan& plan, std::int64_t taken) {
   const std::int64_t width = plan.width(),
                      wanted = bit_length(std::max<std::int64_t>(plan.problem.seq_kv, 1) - 1);
@@ -277,7 +278,7 @@ bool has_fp16(const ExactPlan& plan) {
 
 std::int64_t centre_of(const Op::Problem& p, std::int64_t b, std::int64_t i) {
   const bool counts = !p.q_start_idx.empty() && !p.kv_start_idx.empty();
-  // In sparse mode 8 with packed sequences only the first sequence has a start index.
+  // In sparse mode 8 the start indices apply only to the first packed sequence.
   const bool first_only = is_packed(p.input_layout) && p.sparse_mode == 8;
   if (!counts || (first_only && b > 0)) return i;
   return i + p.q_start_idx[0] - p.kv_start_idx[0];

@@ -23,10 +23,10 @@ struct Scale {
 };
 
 inline constexpr double largest_fp16 = 65504;
-/// Each channel for key positions holds this many bits of the position.
+/// The number of bits of a position that one channel for key positions contains.
 inline constexpr std::int64_t digit_bits = 4;
 
-/// One key head of one sequence.
+/// The number of one key head in one sequence.
 struct KeyHead {
   std::int64_t b = 0, kv = 0, queries = 0, keys = 0;
 };
@@ -46,13 +46,13 @@ struct Magnitudes {
   std::int64_t shared_per_row = 8;  ///< channels of dy_shared per row that are not 0
 };
 
-/// How many times the sums of each gradient were too long. At first the data of these sums are
-/// halved, later dS is halved, and finally dy of some rows is set to 0.
+/// How many times the sums of each gradient were too long. For the first times the data of these
+/// sums are halved, then dS is halved, and finally dy of some rows is set to 0.
 struct Thinning {
   int dq = 0, dk = 0, dv = 0;
 };
 
-/// All properties of an exact case that follow from its type, its track and the numerics.
+/// The properties of an exact case that follow from its type, its track and the numerics.
 struct ExactPlan {
   Op::Problem problem;
   spec::Numerics numerics;
@@ -81,10 +81,10 @@ struct ExactPlan {
   std::int64_t width() const { return problem.head_dim + problem.head_dim_rope; }
 };
 
-/// Makes the plan. Errors: NoExactCase.
+/// Makes the plan of a case. Errors: NoExactCase if the case cannot be exact.
 ExactPlan plan_of(const AttentionCase& c, const spec::Numerics& numerics);
 
-/// Returns e: a query and its gradient are integers times 2^e.
+/// Returns the exponent e for which a query and its gradient are integers times 2^e.
 int query_exponent(const Scale& scale);
 
 /// Returns the key position that is nearest to query i of sequence b. It is i, moved by the start

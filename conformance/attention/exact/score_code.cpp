@@ -12,7 +12,7 @@ namespace assay::conformance::exact {
 namespace {
 
 constexpr std::int64_t key_bit = 4, key_constant = 16, key_raise = 8;
-/// Number of bits in one part of a raise.
+/// The number of bits in one part of a raise (an amount that is added to all scores of a row).
 constexpr std::int64_t raise_bits = 6;
 
 using spec::at;
@@ -32,7 +32,7 @@ std::vector<std::int32_t> wanted_order(std::int64_t keys, Draws& draws) {
   return order;
 }
 
-/// Returns `word` with its bits permuted.
+/// Returns `word` with its bits in another order.
 std::int64_t permuted(std::int64_t word, std::span<const std::int32_t> bits) {
   std::int64_t result = 0;
   for (std::size_t bit = 0; bit < bits.size(); ++bit) result |= (word >> bit & 1) << bits[bit];
@@ -40,7 +40,7 @@ std::int64_t permuted(std::int64_t word, std::span<const std::int32_t> bits) {
 }
 
 /// Returns the number of keys in the first cell. A user mask often leaves three of four keys, which
-/// is not a power of two. A cell of two keys is suitable with any mask.
+/// is not a power of two. A cell of two keys is suitable for any mask.
 std::int64_t first_room(const ExactPlan& plan, std::int64_t keys) {
   const Op::Problem& p = plan.problem;
   const bool user_mask =
@@ -152,8 +152,8 @@ void ScoreCode::deal_codes(Draws draws) {
 void ScoreCode::deal_levels(Draws draws) {
   const std::vector<std::int32_t> order = wanted_order(keys_, draws);
   const auto lower = static_cast<std::int32_t>(draws.sign());
-  // Levels of a single channel. With offsets, rows may have maxima other than 0. Without offsets
-  // the wanted keys have level 0, and all other keys are on one side of it.
+  // The levels of keys in a single channel. Without offsets the wanted keys have level 0, and all
+  // other levels are above 0 or all are below. With offsets, rows may have maxima other than 0.
   for (std::int64_t k = 0; k < keys_; ++k) {
     const auto j = at(order[at(k)]);
     if (!plan_->offsets)
@@ -172,8 +172,8 @@ bool ScoreCode::can_raise(std::int64_t raise) const {
   if (raise == 0) return true;
   if (plan_->raises == 0) return false;
   const std::int64_t factor = plan_->scale.factor;
-  // Some kernels multiply a query by the scale before the product, or store scores in a narrow
-  // type.
+  // The data must be exact also for kernels that multiply a query by the scale before the product,
+  // or store scores in a narrow type.
   constexpr int narrowest = 8;
   if (significant_bits(factor * raise) > spec::format_of(plan_->numerics.store_s).significand_bits)
     return false;

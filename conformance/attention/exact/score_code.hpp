@@ -30,8 +30,9 @@ enum class Role : std::uint8_t {
 
 struct Channel {
   Role role = Role::both;
-  std::int64_t index = 0;  ///< code: number of the bit; raise, position: number of the part; minus:
-                           ///< channel of its partner
+  /// Role code: number of the bit; raise and position: number of the part; minus: channel of its
+  /// partner.
+  std::int64_t index = 0;
 };
 
 /// The keys to which one row attends, and the data that select them. A key is listed as often as
@@ -65,8 +66,8 @@ class ScoreCode {
  public:
   ScoreCode(const ExactPlan& plan, const KeyHead& head, const Random& group);
 
-  /// Roles of the channels of query and key. left_only: only the query holds data; right_only: only
-  /// the key does.
+  /// The roles of the channels of query and key. In a channel of role left_only only the query
+  /// holds data, in right_only only the key.
   std::span<const Channel> channels() const { return channels_; }
   std::int64_t level(std::int64_t j) const { return codes_[static_cast<std::size_t>(j)]; }
   std::uint32_t code(std::int64_t j) const {
@@ -104,8 +105,8 @@ struct Sides {
 /// Returns a random order of 0 .. count - 1.
 std::vector<std::int32_t> permutation(std::int64_t count, Draws& draws);
 
-/// Chooses the keys to which every query row of one key head attends. Prefers keys that few rows
-/// have used, and the last and the first unmasked key of the row.
+/// Chooses the keys to which every query row of one key head attends. Prefers keys that few other
+/// rows use, and the last and the first unmasked key of the row.
 class Chooser {
  public:
   Chooser(const ExactPlan& plan, const KeyHead& head, const ScoreCode& score_code,

@@ -8,7 +8,7 @@
 
 namespace assay::conformance::exact {
 
-/// A sum of integers, with the data that decide whether it is exact in any order of additions.
+/// A sum of integers, with the data that decide whether it is exact for any order of its additions.
 class Total {
  public:
   void add(std::int64_t summand) {
@@ -42,7 +42,7 @@ Excess excess_of(Sum sum, const std::string& where, int length, int limit) {
                    std::to_string(limit)};
 }
 
-/// For every column: the largest magnitude, and all bits that are set in any element.
+/// For every column: the largest magnitude, and the bits that are set in at least one element.
 struct Columns {
   explicit Columns(std::int64_t count) : largest(at(count)), bits(at(count)) {}
   void add(std::span<const std::int32_t> row) {

@@ -11,7 +11,7 @@
 
 namespace assay::conformance::exact {
 
-/// The sum that cannot be exact.
+/// Names a sum that cannot be exact.
 enum class Sum : std::uint8_t { score, row_term, dscore, dq, dk, dv };
 
 struct Excess {

@@ -15,7 +15,7 @@ class Writer {
   Writer(const AttentionCase& c, const ExactPlan& plan, const Sides& sides);
 
   void write(const Group& group);
-  /// Returns the input tensors, without a mask.
+  /// Returns the input tensors except the mask.
   Op::Inputs take() && { return std::move(inputs_); }
 
  private:

@@ -40,7 +40,7 @@ double expected_cost(const Case<Op>& c) {
   };
   const double pairs = scores * (judged_share(p.seq_q) + judged_share(p.seq_kv)) / 2;
   const double once = 0.008 + gradients * 1.7e-7 + pairs * (dims + 250) * 3.7e-10;
-  // A relation needs at least two runs of the kernel, and bounds for every element of each run.
+  // A relation needs at least two runs of the kernel, and tolerances for every element of each run.
   return c.track == Track::relation ? 2.5 * once : once;
 }
 

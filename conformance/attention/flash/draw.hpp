@@ -6,7 +6,7 @@
 
 namespace assay::conformance::attention::flash {
 
-/// Returns a tensor filled with the values of the case's profile.
+/// Returns a tensor that is filled as the input profile of the case says.
 template <class Op>
 spec::Tensor filled(const spec::Parameter& parameter, const Case<Op>& c,
                     const spec::Extents& extents, Stream which) {

@@ -6,7 +6,7 @@
 namespace assay::conformance::attention::flash {
 namespace {
 
-/// The dropout bit of key j in a row of scores.
+/// Returns the dropout bit of key j in a row of scores.
 struct Bit {
   std::int64_t j, seq_kv;
   double keep_prob;

@@ -22,9 +22,8 @@ void require_types(const Problem& p) {
     refuse("slope_dtype", text(p.slope_dtype), "fp32, or dtype, which is " + text(p.dtype));
 }
 
-/// The smallest accepted keep_prob. With a smaller one no random dropout bit is ever set, and a bit
-/// that a pattern sets explicitly multiplies its score by a factor so large that kernels overflow
-/// fp32.
+/// The smallest accepted keep_prob. With a smaller value, random dropout bits would never be set,
+/// and for a bit that a pattern sets, the factor 1 / keep_prob would overflow fp32 in kernels.
 constexpr double least_keep_prob = 0x1p-32;
 
 /// Checks scale_value and keep_prob as kernels use them: rounded to float.
@@ -50,7 +49,7 @@ void require_heads(const Problem& p) {
            "add --head_dim_v=" + std::to_string(p.head_dim));
 }
 
-/// Returns the mask shapes that sparse mode and layout accept, "none" first.
+/// Returns the mask shapes that are legal for the sparse mode and the layout, "none" first.
 std::vector<MaskShape> mask_shapes(const Problem& p) {
   using enum MaskShape;
   const bool user_mask = p.sparse_mode <= 1 || p.sparse_mode == 5;
@@ -61,14 +60,15 @@ std::vector<MaskShape> mask_shapes(const Problem& p) {
   return {absent, ss, one_one_ss, b_one_ss, bnss};
 }
 
-/// Returns the shapes of a position bias that layout and type accept, "none" first.
+/// Returns the shapes of a position bias that are legal for the layout and the pseType, "none"
+/// first.
 std::vector<PseShape> pse_shapes(const Problem& p) {
   using enum PseShape;
   if (p.pse_type >= 2) return {absent, slopes_n, slopes_bn};
   std::vector<PseShape> shapes = {absent, bnss, bn1s, one_nss};
   const bool packed = is_packed(p.input_layout), square = p.seq_q == p.seq_kv;
-  // A compressed bias contains the last rows of a square bias; in packed layouts, of the bias of
-  // the longest sequence. But if there are just 1024 queries, 1024 rows are the whole bias.
+  // A compressed bias contains the last rows of a square bias (in packed layouts, of the longest
+  // sequence). If there are exactly 1024 queries, its 1024 rows are the whole bias.
   if (packed ? square || p.seq_q != spec::compressed_pse_rows
              : square && p.seq_q >= spec::compressed_pse_rows)
     shapes.insert(shapes.end(), {bnhs, one_nhs});

@@ -12,8 +12,9 @@
 namespace assay::conformance::attention::flash {
 
 /// Reject fields for which tensors cannot be created. Errors: std::invalid_argument with the field,
-/// its value and the accepted values. require_fields: types, heads and factors; require_shapes: how
-/// mask and bias are passed; require_lengths: lengths and padding of layouts that have none.
+/// its value and the accepted values. require_fields checks types, heads and factors;
+/// require_shapes checks how mask and bias are passed; require_lengths rejects lengths and padding
+/// in layouts that have none.
 void require_fields(const spec::AttentionProblem& problem);
 void require_shapes(const spec::AttentionProblem& problem);
 void require_lengths(const spec::AttentionProblem& problem, std::string_view packed_entry_point);
@@ -72,7 +73,8 @@ void require_parameters_of_entry_point(const Case<Op>& c) {
     refuse("kv_start_idx", list_text(p.kv_start_idx), "an empty list" + of_entry_point, next);
 }
 
-/// Relations move rows of sequences. Padding tokens belong to no sequence and would be lost.
+/// A relation moves rows of sequences. It would lose padding tokens, because these belong to no
+/// sequence.
 template <class Op>
 void require_no_padding_in_relations(const Case<Op>& c) {
   if (c.track == Track::relation && (c.problem.padding_q != 0 || c.problem.padding_kv != 0))

@@ -13,7 +13,7 @@ namespace {
 
 using Problem = spec::AttentionProblem;
 
-/// Query i and key j of one slice of a mask of seq_q x seq_kv.
+/// An element of a mask of seq_q x seq_kv: query i and key j.
 struct Cell {
   std::int64_t i, j, seq_q, seq_kv;
   Random row;    ///< for this row of this slice
@@ -84,7 +84,7 @@ class Cells {
 
   std::int64_t batches() const { return rank_ == 2 ? 1 : mask_.shape[0]; }
   std::int64_t heads() const { return rank_ == 2 ? 1 : mask_.shape[1]; }
-  /// Sets every cell of the slice (b, n) to `excluded(i, j)`.
+  /// Sets every cell (i, j) of the slice (b, n) to `excluded(i, j)`.
   template <class Excluded>
   void fill(std::int64_t b, std::int64_t n, Excluded&& excluded) {
     const spec::Shape& stride = mask_.strides;
@@ -136,15 +136,15 @@ void fill_pattern(Cells& cells, std::int64_t b, std::int64_t n, const Problem& p
 }
 
 /// Fills the mask of a call in mode 5 that also has a prefix. The mask has the same meaning as the
-/// prefix: row i sees the keys of the prefix, and the keys up to the diagonal that ends bottom
-/// right.
+/// prefix: row i sees the keys of the prefix, and the keys up to the diagonal that ends at the last
+/// query and the last key.
 void fill_prefix(Cells& cells, std::int64_t b, std::int64_t n, const Problem& p) {
   const std::int64_t visible = p.prefix[static_cast<std::size_t>(b)];
   const std::int64_t diagonal = p.length_kv(b) - p.length_q(b);
   cells.fill_ends(b, n, [&](std::int64_t i) { return std::max(visible, i + diagonal + 1); });
 }
 
-/// Number of visible columns in the rows of the prefix.
+/// The number of visible columns in the rows that belong to the prefix.
 constexpr std::int64_t open_columns = 1024;
 
 /// Fills the triangle of the sparse modes, and below it the rows that mode 6 uses for the prefix.

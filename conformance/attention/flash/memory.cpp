@@ -27,7 +27,7 @@ double elements(const spec::Extents& e) {
   return product({e.tokens() + e.padding, e.heads, e.dim});
 }
 
-/// Element counts of all tensors of a problem, grouped by use.
+/// The numbers of elements of all tensors of a problem, grouped by the use of the tensors.
 struct Sizes {
   double multiplied = 0;  ///< inputs of the operator's dtype
   double outputs = 0;

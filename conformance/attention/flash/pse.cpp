@@ -93,9 +93,9 @@ void fill_packed(spec::Tensor& pse, Bias& bias, const Problem& p) {
   }
 }
 
-/// The slopes of the heads of one sequence. The magnitude of most is 2^-8 to 1, with both signs;
-/// others are 0, or 2 to 16 with both signs. One head is neither 0 nor large, so not all gradients
-/// are zero.
+/// Draws the slopes of the heads of one sequence, with both signs. Most have a magnitude from 2^-8
+/// to 1; the others are 0 or have a magnitude from 2 to 16. At least one slope is neither 0 nor
+/// large, so that not all gradients are zero.
 class Slopes {
  public:
   Slopes(const DrawnPlaces& places, std::int64_t b, std::int64_t heads)
@@ -109,7 +109,7 @@ class Slopes {
     if (lot < zero) return 0;
     if (lot < zero + large) return sign * std::exp2(1 + 3 * random.uniform(3));
     const double power = 1.0 / static_cast<double>(std::int64_t{2} << (n % powers));
-    // No two heads have the same power of two.
+    // The powers of two of all heads differ.
     const bool exact = n < powers && random.bits(0) % 2 == 0;
     return sign * power * (exact ? 1 : 1 + random.uniform(4));
   }

@@ -16,7 +16,7 @@ namespace assay::conformance::attention::flash {
 
 using Lengths = std::vector<std::int64_t>;
 
-/// Sets these lengths, and shortens each prefix to at most the number of keys.
+/// Sets these lengths. Shortens each prefix that is longer than the keys of its sequence.
 inline void cut_to(Problem& p, const Lengths& queries, const Lengths& keys) {
   for (std::size_t b = 0; b < std::min(p.prefix.size(), keys.size()); ++b)
     p.prefix[b] = std::min(p.prefix[b], keys[b]);
@@ -178,7 +178,7 @@ std::vector<Case<Op>> simpler_mask(const Case<Op>& c) {
   return cases;
 }
 
-/// Returns cases with window tokens and prefixes that are closer to 0.
+/// Returns cases whose preTokens, nextTokens and prefixes are closer to 0.
 template <class Op>
 std::vector<Case<Op>> smaller_window(const Case<Op>& c) {
   std::vector<Case<Op>> cases;
@@ -210,8 +210,8 @@ std::vector<Case<Op>> simpler_layout(const Case<Op>& c) {
   return {simpler};
 }
 
-/// Returns the case with the entry point that has the fewest parameters. The bytes of the
-/// statistics do not change.
+/// Returns the case on the entry point with the fewest parameters. The bytes of the statistics stay
+/// the same.
 template <class Op>
 std::vector<Case<Op>> plain_entry_point(Case<Op> c) {
   c.problem.softmax_in_layout = spec::SoftmaxInLayout::empty;

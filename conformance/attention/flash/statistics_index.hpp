@@ -22,7 +22,7 @@ class StatisticsIndex {
       const auto [b, n, s] = extents_.position(row);
       return tensor_.offset + (extents_.start(b) + s) * stride[0] + n * stride[1];
     }
-    // Rows follow the order of the flattened view, whatever the axes of its shape mean.
+    // The rows have the order of the flattened view, whatever its axes mean.
     std::int64_t element = tensor_.offset;
     for (std::size_t axis = tensor_.shape.size() - 1; axis-- > 0; row /= tensor_.shape[axis])
       element += row % tensor_.shape[axis] * stride[axis];

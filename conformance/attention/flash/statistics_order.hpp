@@ -10,8 +10,8 @@
 #include "attention/flash/statistics_index.hpp"
 #include "attention/flash/traits.hpp"
 
-/// The disputed memory order of the statistics of TND, contradiction FAS-Q1 and requirement
-/// FAG-C83a.
+/// The memory order of the statistics in TND, which is disputed (contradiction FAS-Q1, requirement
+/// FAG-C83a).
 namespace assay::conformance::attention::flash {
 
 using spec::DeclaredOrder;
@@ -22,7 +22,8 @@ inline std::string_view description(StatisticsOrder order) {
                                                 : "[N,T,8] sequence by sequence, heads first";
 }
 
-/// One of the three declarations of the memory order of the statistics.
+/// The member of Numerics that declares the memory order of the statistics. There are three such
+/// members.
 struct Declaration {
   std::string_view name;
   DeclaredOrder spec::Numerics::*member;
@@ -33,7 +34,7 @@ inline constexpr std::array<Declaration, 3> declarations{
      {"statistics_order_empty", &spec::Numerics::statistics_order_empty},
      {"statistics_order_same_as_input", &spec::Numerics::statistics_order_same_as_input}}};
 
-/// Returns the declaration that applies to the case itself.
+/// Returns the member that applies to this case.
 template <class Op>
 const Declaration& own_declaration(const Case<Op>& c) {
   if (!has_softmax_in_layout(c.entry_point)) return declarations[0];
@@ -104,8 +105,8 @@ std::optional<Case<Op>> small_call(const Case<Op>& c) {
   return small;
 }
 
-/// The runs of a relation may use several entry points. Every order that is needed and not declared
-/// is tried with both values.
+/// The runs of a relation may use several entry points. If the kernel does not declare an order
+/// that these need, both values of it are tried.
 template <class Op>
 std::vector<OtherReading> other_readings(const Case<Op>& c, const spec::Numerics& numerics) {
   if (!is_order_of_statistics_seen(c.problem)) return {};

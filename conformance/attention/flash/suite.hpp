@@ -19,8 +19,8 @@
 #include "plan/case_collector.hpp"
 #include "plan/hand_made_cases.hpp"
 
-/// Definitions of the members of SuiteOf. One source of every operator includes this file and
-/// instantiates them.
+/// Definitions of the members of SuiteOf. One source file of every operator includes this file and
+/// instantiates the definitions.
 namespace assay::conformance::attention::flash {
 
 template <class Op>
@@ -54,8 +54,8 @@ void SuiteOf<Op>::settle_extents(Problem& p, const std::function<bool(std::strin
   if (!given("statistics_order")) p.statistics_order = upstream_order(p.softmax_in_layout);
 }
 
-/// A check that is not a relation does not compare runs with each other, so it also accepts
-/// profiles that are too difficult for relations.
+/// Such a check does not compare runs with each other, so it also accepts profiles that are too
+/// difficult for relations.
 template <class Op>
 void SuiteOf<Op>::require_possible(const Case<Op>& c) {
   constexpr std::string_view other = conformance::RelationParts<Op>::other.name;
@@ -95,7 +95,7 @@ std::optional<Case<Op>> SuiteOf<Op>::small_call(const Case<Op>& c) {
   return flash::small_call(c);
 }
 
-/// Gives exact cases a scale_value that exact_case_scale can return for their seed.
+/// Gives each exact case the scale_value that exact_case_scale returns for its seed.
 template <class Op>
 std::vector<Case<Op>> exact_cases(const SamplingPlan& plan) {
   std::vector<Case<Op>> cases = hand_made_cases<Op>("exact", plan);
@@ -104,8 +104,8 @@ std::vector<Case<Op>> exact_cases(const SamplingPlan& plan) {
   return cases;
 }
 
-/// Returns a quarter of the cases that combine the values of any four factors. Four consecutive
-/// seeds return all of these cases.
+/// Returns a quarter of the cases that together contain all combinations of values of any four
+/// factors. Four consecutive seeds return all of these cases.
 template <class Op>
 std::vector<Case<Op>> some_interaction_cases(const SamplingPlan& plan) {
   constexpr std::uint64_t parts = 4;

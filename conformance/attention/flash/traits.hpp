@@ -5,7 +5,7 @@
 
 #include "assay/conformance/attention/flash.hpp"
 
-/// How an operator on an AttentionProblem differs from the others.
+/// The properties in which an operator on an AttentionProblem differs from the other ones.
 namespace assay::conformance::attention::flash {
 
 using Problem = spec::AttentionProblem;
@@ -35,7 +35,7 @@ struct Traits;
 template <class Op>
 inline constexpr bool is_forward = !Traits<Op>::reads_statistics;
 
-/// Ids of the requirements that limit fields.
+/// The ids of the requirements that limit the fields of a case.
 struct LimitIds {
   std::string_view batch, heads, seq, head_dim, head_dim_v, head_dim_rope, sparse_mode, pse_type;
 };

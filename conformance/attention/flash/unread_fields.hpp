@@ -11,7 +11,7 @@ namespace assay::conformance::attention::flash {
 
 using Problem = spec::AttentionProblem;
 
-/// Collects sentences about fields that a call does not read, and the names of these fields.
+/// Collects the names of the fields that a call does not read, and a sentence about each.
 class Unread {
  public:
   void add(std::string_view field, const std::string& value, std::string_view why) {

@@ -30,7 +30,7 @@ struct ForwardRow {
 };
 
 /// E49. Returns kappa P as a kernel stages it, before or after it divides by the sum. `rescaling`:
-/// the error of the weight exp(S - max) that has no part in its rounding.
+/// the error of the weight exp(S - max) that is added after the weight was rounded.
 template <class On, class V, class Given>
 [[gnu::always_inline]] inline auto forward_term(On& on, const Call& call, const Row<Given>& row,
                                                 const Pair<V>& pair, const Limits& rescaling) {
@@ -102,8 +102,8 @@ class ForwardFormula {
                    const engine::PairBlock<engine::ToleranceStreams<symbols>, ForwardFormula>& of);
 
  private:
-  /// Returns the relative error of 1 / x, from that of x; it has no bound if x may be half as
-  /// large.
+  /// Returns the largest relative error of 1 / x for a given relative error of x; infinite if that
+  /// error is 1/2 or more.
   static double divided(double error);
 
   const ForwardHead& head_;

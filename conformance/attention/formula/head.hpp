@@ -23,7 +23,7 @@ struct GivenRow {
 class PairSides {
  public:
   virtual ~PairSides() = default;
-  /// Each function fills in the pairs of a row with keys first, first + 1, ...
+  /// Fill in the pairs of a row with the keys first, first + 1, ...
   virtual void fill_kappa(std::int64_t row, std::int64_t first, std::span<double> kappa) const = 0;
   virtual void fill_bias(std::int64_t row, std::int64_t first, std::span<double> bias) const = 0;
 };
@@ -33,8 +33,8 @@ class PairSides {
 void fill_side(const Call& call, const PairSides& sides, std::size_t k, std::int64_t row,
                std::int64_t first, std::span<double> numbers);
 
-/// Squared norms of rows, which weight the spread of a pair. There is one kind of norm for each
-/// part of a row that is a separate output; the second kind is that of the rope part.
+/// The squared norms of rows, by which the spread of a pair is weighted. There is one kind of norm
+/// for each part of a row that is a separate output; the second kind belongs to the rope part.
 using Norms = std::array<std::vector<double>, engine::kinds_of_weights>;
 
 /// Some queries of a key head and some of its keys. Keeps references to their rows.

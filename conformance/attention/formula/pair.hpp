@@ -8,8 +8,8 @@
 #include "assay/engine/algebra/store.hpp"
 #include "assay/engine/lanes.hpp"
 
-/// The computation of an attention kernel for one pair of query and key, with its roundings. This
-/// is the only text of the formula: the engine derives from it the reference, its radius and its
+/// The computation of an attention kernel for one pair of query and key, with its roundings. The
+/// formula is written here only: the engine derives from it the reference, its radius and its
 /// tolerances (engine/README.md).
 namespace assay::conformance::attention {
 
@@ -49,8 +49,8 @@ struct Pair {
   V kappa{}, bias{};
 };
 
-/// Number of errors that all pairs of a row share: the error of the row term and, if the kernel
-/// computes the statistics, their error, which counts as an error of the maximum.
+/// The number of errors that all pairs of a row share: the error of the row term and, if the kernel
+/// computes the statistics, the error of the statistics, which counts as an error of the maximum.
 inline constexpr std::size_t symbols = 2;
 
 /// Returns the row term delta, the sum of dy attention_in over the channels of a row.
@@ -142,8 +142,8 @@ template <class On, class V, class Given>
   const auto kept = on.rounded(scaled, on.magnitude(scaled), 1, Level::call);
   std::array terms = {on.staged(ds, call.stage), on.staged(kept, call.stage_prob)};
   terms[0].overflow = terms[0].overflow + on.overflows(unstored, call.dprob);
-  // If all rows that attend to a key have the same bias, every score that is larger than the bias
-  // rounds off the same low bits of it.
+  // If all rows that attend to a key have the same bias, the rounding of a score that is larger
+  // than the bias removes the same low bits of the bias in every row.
   const double by_score = (call.fused ? 2 : 0) + (call.biased ? 1 : 0);
   for (auto& term : terms) {
     term.by_constant[0] = by_score * call.units.u * on.value(s);

@@ -40,7 +40,7 @@ inline double scale_of(Scale scale, std::int64_t head_dim) {
 
 /// Returns whether the negative controls will certainly be detected in every head. They may pass
 /// undetected if errors are large compared with the gradients, or if softmax is near one-hot; such
-/// a case earns no coverage.
+/// a case does not count for coverage.
 template <class Op>
 bool is_surely_tight(const Case<Op>& c) {
   constexpr std::string_view loose[] = {"peaked", "offset", "outliers", "subnormal_fp16"};
@@ -48,8 +48,8 @@ bool is_surely_tight(const Case<Op>& c) {
          std::ranges::find(loose, c.profile) == std::end(loose);
 }
 
-/// Returns the combinations of masks, exact cases, profiles and scales that make no sense, for an
-/// operator with factors of these names.
+/// Returns the combinations of masks, exact cases, profiles and scales that test nothing. The
+/// operator must have factors with these names.
 template <class Op, class K>
 std::vector<Exclusion> senseless(const Factors<Op, K>& of) {
   constexpr auto why = Why::senseless;

@@ -12,7 +12,7 @@
 /// Experiments that all attention operators have in common.
 namespace assay::conformance::attention {
 
-/// For rows of queries and rows of keys: where each row comes from.
+/// For each query row and each key row of a problem: the row from which it is copied.
 struct Origins {
   Origin query, key;
 };
@@ -62,7 +62,8 @@ Trial<Op> with_round_statistics(Trial<Op> trial) {
   return trial;
 }
 
-/// softmax_max + 1 and softmax_sum / e give the same probabilities in a row.
+/// The probabilities of a row stay the same if softmax_max grows by 1 and softmax_sum is divided by
+/// e.
 template <class Op>
 Experiment<Op> shifted_statistics(const Trial<Op>& base) {
   Trial<Op> near = with_round_statistics(base), shifted = near;

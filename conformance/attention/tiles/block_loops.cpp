@@ -6,14 +6,15 @@
 
 #include "assay/reference/exp.hpp"
 
-// As in vector_loops.cpp: all builds of a loop give the same bits, because contraction is off.
+// All builds of a loop give the same bits, because the compiler does not contract operations (as in
+// vector_loops.cpp).
 namespace assay::conformance::tiles {
 namespace {
 
 constexpr std::size_t lanes = 8;
 using Lanes [[gnu::vector_size(lanes * sizeof(double))]] = double;
 
-/// Four rows times two vectors of keys: the eight sums stay in registers.
+/// Computes four rows times two vectors of keys at once, so that the eight sums stay in registers.
 constexpr std::size_t block_rows = 4;
 
 template <std::size_t rows>

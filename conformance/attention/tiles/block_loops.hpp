@@ -29,7 +29,7 @@ struct PairRow {
   const Line &exponent, &dprob, &kappa;  ///< scaled score with its bias; dO v; factor of dropout
   double softmax_max, softmax_sum, delta;
 };
-/// Fills all members except `times`, which is an input.
+/// Computes all members except `times`, which is an input.
 void fill_pairs(const PairRow& row, Pairs& pairs);
 
 /// Upper bound of the errors of dS, or of kappa P, as a linear function: per attended pair prob |P|
@@ -53,8 +53,8 @@ RowSums row_sums(const Pairs& pairs, const Line& key_signs);
 struct ColumnSums {
   Line value{}, magnitude{}, rigorous{}, squares{}, linear{};
 };
-/// The errors that add_columns() adds for the pairs of one query. The coefficients in `squares`
-/// multiply P^2, dS^2 and 1.
+/// The errors that add_columns() adds for the pairs of one query. `squares` contains the
+/// coefficients of P^2, dS^2 and 1.
 struct ColumnErrors {
   Linear rigorous, squares, linear;
 };

@@ -186,8 +186,8 @@ class Chunk {
                    dy);
   }
 
-  /// If a staged fp16 value may overflow, nothing is known about the tiles that contain it: they
-  /// are exempt.
+  /// Tiles with a staged fp16 value that may overflow are exempt, because nothing is known about
+  /// their sums.
   void mark_overflow(QueryTile& queries, KeyTile& keys, const PairErrors& e,
                      const RowSums& s) const {
     constexpr spec::DType fp16 = spec::DType::fp16;
@@ -225,7 +225,7 @@ void add_blocks(const Dense& dense, const Arithmetic& arithmetic,
                 const attention::AllRowTerms& rows, const RowSigns& query_signs,
                 const RowSigns& key_signs, std::vector<QueryTile>& queries,
                 std::vector<KeyTile>& keys) {
-  // On the heap, because the object is too large for the stack.
+  // The object is on the heap, because it is too large for the stack.
   std::make_unique<Chunk>(dense, arithmetic, rows, query_signs, key_signs, queries, keys)->sum();
 }
 

@@ -9,7 +9,8 @@ namespace {
 
 using engine::square;
 
-/// (a + b)^2 <= larger a^2 + smaller b^2. Used where b is expected to be small compared with a.
+/// The factors of (a + b)^2 <= larger a^2 + smaller b^2, for sums in which b is usually small
+/// compared with a.
 constexpr double larger = 17.0 / 16, smaller = 17;
 
 /// Upper bound of the rounding error of x, as a linear function: share * |x| + step.
@@ -23,8 +24,8 @@ Rounding rounding_to(spec::DType type, HalfUlp&& error) {
   return {.share = error(1.0), .step = error(std::ldexp(1.0, spec::format_of(type).min_exponent))};
 }
 
-/// The numbers of a pair whose sums are at least as large as those of any pair of the query with
-/// the tile: score, dP, and P. The errors of P are relative to P, because P varies most.
+/// Upper bounds of score, dP and P, and of their errors, for all pairs of the query with the keys
+/// of the tile. The errors of P are relative to P, because P varies most.
 struct Worst {
   attention::PairNumber score, dprob, relative;
   double distance, sub;  ///< |dP - delta|, rounding of it

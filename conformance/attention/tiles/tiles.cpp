@@ -135,8 +135,8 @@ class TileEngine {
     leave_out(pairs * static_cast<double>(dense_.width() + p.head_dim_v));
   }
 
-  /// A query tile needs all keys, and a key tile needs all queries. If every k-th tile of both
-  /// kinds is kept, 2/k of the pairs are visited.
+  /// A query tile needs all keys, and a key tile needs all queries. So if every k-th tile of both
+  /// kinds is summed, 2/k of the pairs are visited.
   void leave_out(double multiply_adds) {
     if (multiply_adds <= request_.multiply_adds) return;
     const auto every =

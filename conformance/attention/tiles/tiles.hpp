@@ -17,9 +17,9 @@ struct TileRequest {
   double multiply_adds = 1e12;  ///< budget; if all tiles need more, some are left out
 };
 
-/// Returns the sums for the same tensors as `attention::expectations`, in the same order. Gradients
-/// are the same, and tolerances come from the same error terms. Tiles that the request leaves out
-/// are missing. Cost: one multiply-add per channel and pair, in double, on all cores.
+/// Returns the sums for the same tensors as `attention::expectations`, in the same order, from the
+/// same gradients and error terms. Contains only the tiles of the request. Cost: one multiply-add
+/// per channel and pair, in double, on all cores.
 std::vector<TileSums> tile_sums(const attention::Dense& dense, const Arithmetic& arithmetic,
                                 const attention::AllRowTerms& rows, const TileRequest& request);
 

@@ -31,8 +31,9 @@ std::vector<Case<Op>> legal_calls() {
   return calls;
 }
 
-/// Returns illegal calls: for every requirement whose violation a kernel must reject, one call per
-/// kind of violation. The call violates this requirement and those that it implies, but no other.
+/// Returns illegal calls. For every requirement whose violation a kernel must reject, there is one
+/// call for each kind of violation. Each call violates this requirement and those that it implies,
+/// but no other.
 /// Errors: std::logic_error with the name of a requirement for which no such call was found.
 template <class Op>
 std::vector<Case<Op>> violation_cases() {

@@ -32,14 +32,13 @@ enum class LengthsKind : std::uint8_t {
   equal,
   unequal
 };
-/// Are there tokens after the last window of a sequence? none: windows cover every token of the
-/// sequences that have windows.
+/// Classes of sequences by the tokens after their last window. none: windows cover every token of
+/// the sequences that have windows.
 enum class Tail : std::uint8_t { none, some };
 /// Classes of the number of windows: up to 64; more than 64.
 enum class Amount : std::uint8_t { few, beyond };
 
-/// One value per factor (varied property). Such a choice determines a case of the pairwise cover,
-/// or a random case.
+/// One value for each factor (varied property), from which a case is made.
 struct Categories {
   spec::DType dtype;
   Heads heads;
@@ -53,8 +52,8 @@ struct Categories {
   std::string_view profile;
 };
 
-/// Returns the value of a problem on each axis. `overlap_of`: a stride that is equal to the window
-/// counts as `part` unless the operator `may_lack_overlap`.
+/// Returns the value of a problem on each axis. `overlap_of` returns `part` for a stride that is
+/// equal to the window, unless the operator `may_lack_overlap`.
 Heads heads_of(const Problem& problem);
 HeadDim head_dim_of(const Problem& problem);
 Overlap overlap_of(const Problem& problem, bool may_lack_overlap);
@@ -62,7 +61,7 @@ LengthsKind lengths_of(const Problem& problem);
 Tail tail_of(const Problem& problem);
 Amount amount_of(const Problem& problem);
 
-/// Returns whether a case with these values takes seconds.
+/// Returns whether judging a case with these values takes seconds.
 bool is_costly(const Categories& categories);
 
 }  // namespace assay::conformance::compression

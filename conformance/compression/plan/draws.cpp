@@ -11,7 +11,7 @@ namespace {
 using Counts = std::vector<std::int64_t>;  // windows of each sequence; sequences without windows
                                            // are inserted later
 
-/// The number of elements of an ordinary random case.
+/// The largest number of elements of an ordinary random case.
 constexpr std::int64_t ordinary_elements = 150'000;
 
 /// Returns whether the chosen values already give many elements, so that all other sizes must be

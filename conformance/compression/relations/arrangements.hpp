@@ -5,10 +5,11 @@
 #include "compression/problem.hpp"
 #include "judge/relations/trial.hpp"
 
-/// Problems whose rows are rows of another problem, in another order. Every sum keeps its terms.
+/// Problems whose rows are rows of another problem, in another order. Every sum has the same terms
+/// as before.
 namespace assay::conformance::compression {
 
-/// For each row of a kind: the position from which it is copied.
+/// For each row: the position of the row from which it is copied.
 struct Origins {
   Origin token, window, weight;
 };
@@ -41,8 +42,8 @@ Arrangements with_empty_between(const Problem& problem);
 Arrangements each_head(const Problem& problem);
 Arrangements rotated_heads(const Problem& problem);
 
-/// Makes two arrangements of one problem, in which as many tokens as possible are appended without
-/// adding a window. In the first they repeat the last token, in the second they are zero.
+/// Makes two problems, in which as many tokens as possible are added at the end without another
+/// window. In the first they are copies of the last token, in the second they are zero.
 Arrangements with_longer_tails(const Problem& problem);
 
 /// Inserts a stride of tokens before every sequence that has windows. The tokens and the rows of

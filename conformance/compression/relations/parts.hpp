@@ -16,13 +16,14 @@ namespace assay::conformance::compression {
 spec::Tensor tensor_of_rows(const spec::Parameter& parameter, const Problem& problem,
                             const spec::Extents& extents, const std::vector<double>& values);
 
-/// Returns the function that computes the extents of an input: as extents_of, but weight (w, n) is
-/// row (w, n, 0), in the order of the tensor.
+/// Returns the function that computes the extents of an input. It differs from extents_of for a
+/// weight: weight (w, n) is row (w, n, 0), as in the tensor.
 ExtentsOf extents_of_values(RowKind kind);
 
 Origin Origins::*origin_of(RowKind kind);
 
-/// The data for relations; judge/relations/trial.hpp describes the members.
+/// The data of a run that relations read or change; judge/relations/trial.hpp describes the
+/// members.
 template <class Op>
 struct RelationPartsOf : PlainRelationParts<Op> {
   using Rows = typename Traits<Op>::Rows;
@@ -61,7 +62,7 @@ struct RelationPartsOf : PlainRelationParts<Op> {
             .inputs = base.inputs,
             .outputs = base.outputs};
   }
-  /// 0, because computing the bounds costs less than a run.
+  /// Returns 0, because computing the bounds costs less than a run.
   static double cost_of_bounds(const Problem&) { return 0; }
 };
 

@@ -11,7 +11,8 @@
 
 namespace assay::conformance::compression {
 
-/// Returns the experiment in which the outputs must equal the combined outputs of the arrangements.
+/// Returns the experiment that runs each arrangement. Together, their outputs must equal the
+/// outputs of the base run.
 template <class Op, Arrangements (*arrange)(const Problem&)>
 Experiment<Op> arranged(const Trial<Op>& base) {
   std::vector<Piece<Op>> pieces;
@@ -20,7 +21,8 @@ Experiment<Op> arranged(const Trial<Op>& base) {
   return rearranging(base, std::move(pieces));
 }
 
-/// Appends tokens that no window covers. They are not zero, but their gradients must be.
+/// Adds tokens that no window covers at the end of each sequence. The tokens are not zero, but
+/// their gradients must be zero.
 template <class Op>
 Experiment<Op> longer_tails(const Trial<Op>& base) {
   const Arrangements tails = with_longer_tails(base.problem);
@@ -56,7 +58,7 @@ Experiment<Op> separate_channels(const Trial<Op>& base) {
   return experiment;
 }
 
-/// Relations that permute parts of the call, omit parts, or run parts alone.
+/// Relations that reorder parts of the call, leave out parts, or run parts alone.
 template <class Op>
 std::span<const Relation<Op>> rearranging_relations() {
   using enum Agreement;

@@ -15,7 +15,7 @@ const spec::Tensor* pointer(const std::optional<spec::Tensor>& tensor) {
   return tensor ? &*tensor : nullptr;
 }
 
-/// The problem has the memory order of the statistics that the numerics declare.
+/// The problem, with the memory order of the statistics that the numerics declare.
 Dense dense_of(const Case<Op>& c, const Op::Inputs& inputs, const Arithmetic& arithmetic) {
   return {Suite<Op>::as_declared(c.problem, c.entry_point, arithmetic.numerics),
           Operands{.query = &inputs.query,

@@ -19,7 +19,8 @@ class Basis : public ForwardBasis {
  public:
   Basis(const Case<Op>& c, const Op::Inputs& inputs, const Arithmetic& arithmetic);
 
-  /// As `expectations`, with the tolerance of softmax_sum for any maximum within its own.
+  /// Returns the same as `expectations`, but the tolerance of softmax_sum applies to every maximum
+  /// within the tolerance of softmax_max.
   std::vector<Expectation> expectations_of_run() const;
   std::vector<Finding> check_structure(const Op::Outputs& outputs) const;
   std::unique_ptr<Definition> definition() const;

@@ -38,7 +38,7 @@ class InManyDigits : public Definition {
     std::optional<Oracle<Real>> oracle;
   };
 
-  /// A row of a sequence without keys is expected as a fully masked one.
+  /// The expected row of a sequence without keys is that of a fully masked row.
   template <class Real>
   DefinedRows rows_of(Made<Real>& made, std::int64_t number) {
     std::call_once(made.flag, [&] { made.oracle.emplace(Oracle<Real>::from(problem_, inputs_)); });

@@ -15,7 +15,7 @@ namespace {
 
 using Op = spec::FlashAttentionScore;
 
-/// The entry point of the gradient that has the parameters of this one.
+/// Returns the entry point of the gradient that has the parameters of this entry point.
 spec::FlashEntryPoint of_gradient(spec::FlashForwardEntryPoint entry_point) {
   using From = spec::FlashForwardEntryPoint;
   using To = spec::FlashEntryPoint;
@@ -34,8 +34,8 @@ spec::FlashEntryPoint of_gradient(spec::FlashForwardEntryPoint entry_point) {
   return To::u3;
 }
 
-/// Other keys than those to which a row of an exact case attends have weights below this number.
-/// In fp32 they are 0.
+/// A row of an exact case attends to some keys. The weights of all other keys are below this
+/// number, so in fp32 they are 0.
 double without_lowered_keys(double value) { return std::abs(value) < 0x1p-100 ? 0 : value; }
 
 /// Returns whether every kernel computes this row exactly: the maximum needs no rounding, and the
@@ -82,8 +82,8 @@ ForwardExactCase Suite<Op>::exact(const Case<Op>& c, const spec::Numerics& numer
                         .rows = c.rows,
                         .seed = c.seed},
                        numerics, key_pattern, ExactPart::inputs);
-  // Strides depend on the position of a tensor in the call, which the gradient's call has
-  // otherwise.
+  // Strides depend on the position of a tensor in the call, which is different in a call of the
+  // gradient.
   const auto& given = of_gradient_case.inputs;
   const Op::Parameters own = call_of(c).parameters;
   const auto if_present = [](const std::optional<spec::Tensor>& tensor,
@@ -112,7 +112,7 @@ std::vector<ExactTensor> Suite<Op>::exact_tensors(const ForwardExactCase& exact_
 void Suite<Op>::compare_exact(const ForwardExactCase& exact_case, const Op::Problem& problem,
                               const Op::Outputs& outputs, const spec::Numerics& numerics,
                               CaseReport& report) {
-  // No entry point has an attribute for the order, so that of any one counts.
+  // No entry point has an attribute for the order, so any of them gives the same result.
   const Op::Problem declared = as_declared(problem, spec::FlashForwardEntryPoint{}, numerics);
   compare_with_exact<Op>(exact_tensors(exact_case, problem), declared, outputs, numerics, report);
 }

@@ -16,7 +16,7 @@ namespace {
 using reference::DoubleDouble;
 using reference::SeventyFive;
 
-/// Computed only for the requested heads: in a large case most heads are never requested.
+/// Only the requested heads are computed, because in a large case most heads are never requested.
 class InManyDigits final : public Definition {
  public:
   InManyDigits(const Op::Problem& p, const Op::Inputs& inputs)

@@ -11,7 +11,7 @@ using selection::dense_problem;
 using selection::ListPattern;
 using Op = spec::NsaSelectedAttentionGrad;
 
-/// Returns the outputs under the names of the attention problem.
+/// Returns the outputs, with the names that the attention problem gives them.
 attention::GradientTensors gradient_tensors(const Op::Outputs& outputs);
 
 /// Returns dense copies of the tensors, and the key pattern that the lists define. Errors: those of

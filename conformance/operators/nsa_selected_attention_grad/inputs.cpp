@@ -23,12 +23,13 @@ using Forward = reference::SelectedForward<double>;
 /// Largest number of elements converted to double at once; a single key head may exceed it.
 constexpr std::int64_t most_held = std::int64_t{1} << 20;
 
-/// Returns the query heads that read key head k. Key heads are numbered through all sequences.
+/// Returns the query heads that read key head k. The numbers of key heads run through all
+/// sequences.
 selection::Heads heads_of(const Op::Problem& p, std::int64_t k) {
   return {k / p.heads_kv, k % p.heads_kv * p.group(), p.group()};
 }
 
-/// Elements of the query, key and value that these heads read.
+/// The number of elements of query, key and value that these heads read.
 std::int64_t elements_of(const Op::Problem& p, const selection::Heads& heads) {
   return heads.count * p.length_q(heads.b) * p.head_dim +
          p.length_kv(heads.b) * (p.head_dim + p.head_dim_v);
@@ -68,7 +69,7 @@ void fill_rows(const Op::Problem& p, Op::Inputs& inputs, std::int64_t first, std
   });
 }
 
-/// Fills inputs.attention_out, and returns the statistics of every query row.
+/// Computes inputs.attention_out, and returns the statistics of every query row.
 Forward forward_of(const Op::Problem& p, Op::Inputs& inputs) {
   Forward all;
   all.softmax_max.resize(static_cast<std::size_t>(query_extents(p).rows()));

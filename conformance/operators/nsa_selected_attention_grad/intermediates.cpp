@@ -5,7 +5,7 @@
 
 namespace assay::conformance {
 
-/// The intermediate values of a key that is listed twice exist once for each of its list entries.
+/// A key that is listed twice has separate intermediate values for each of its list entries.
 Intermediates Suite<spec::NsaSelectedAttentionGrad>::intermediates(const Op::Problem& problem,
                                                                    const Op::Inputs& inputs) {
   const auto definition =

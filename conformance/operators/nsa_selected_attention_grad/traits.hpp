@@ -26,9 +26,9 @@ struct Traits<spec::NsaSelectedAttentionGrad> {
   static constexpr bool may_widen_value = true, means_mode_without_mask = false,
                         may_list_all_keys = true;
 
-  /// Contains the inputs, their copy that is shared with a kernel, a copy in double of every input
-  /// that is multiplied, the results of the forward, and three sets of outputs: those of the run,
-  /// those of a second run, and untouched ones.
+  /// Estimates the memory of a case (bytes): the inputs, their copy that is shared with a kernel, a
+  /// copy in double of every input that is multiplied, the results of the forward, and three sets
+  /// of outputs.
   static double memory(const Op::Problem& problem);
   static Named<std::string_view> profiles();
   static std::vector<Exclusion> fruitless();

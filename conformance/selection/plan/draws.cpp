@@ -89,7 +89,7 @@ Range range_of(Group group) {
 
 std::int64_t draw_count(const Categories& k, Draws& draws) {
   const Range range = range_of(k.block_count);
-  // In an exact case whose list repeats one block, a row attends to 1, 2, 4 or 8 copies of a key.
+  // If the list of an exact case repeats one block, the number of copies must be 1, 2, 4 or 8.
   if (k.block_count == BlockCount::few && k.lists == "all_equal" && k.track != Track::bound)
     return draws.one_of({4, 8});
   const std::int64_t affordable = std::max(range.first, 1024 / k.block_size);
@@ -163,14 +163,14 @@ void draw_lengths(Problem& p, const Categories& k, double budget, Draws& draws) 
   const std::int64_t queries = draw_queries(p, k.queries, keys, budget, draws);
   std::vector<std::int64_t> of_queries(static_cast<std::size_t>(p.batch), queries);
   std::vector<std::int64_t> of_keys(static_cast<std::size_t>(p.batch), keys);
-  // The first sequence defines the class of the case; it need not be the longest.
+  // The first sequence, which need not be the longest, defines the class of the case.
   const std::int64_t most_queries = queries < 32 ? 2 * queries + 1 : queries + 1;
   if (k.batch != Batch::alike)
     for (std::size_t b = 1; b < of_queries.size(); ++b) {
       of_queries[b] = draws.integer(1, most_queries);
       of_keys[b] = listed_keys(p) + draws.integer(0, 2) * p.selected_block_size;
     }
-  // Forces unequal lengths if chance made them equal.
+  // Changes a length if all lengths are equal by chance.
   if (k.batch == Batch::unequal) of_keys.back() = keys + p.selected_block_size;
   set_lengths(p, std::move(of_queries), std::move(of_keys));
 }
@@ -219,7 +219,7 @@ Counted draw_of_group(std::int64_t group, spec::DType dtype, Draws& draws) {
   p = {.dtype = dtype, .selected_block_size = 16};
   p.heads_kv = group <= 8 ? draws.integer(1, 3) : 1;
   p.heads_q = p.heads_kv * group;
-  // Every count occurs once among the groups of a type: 7 has no divisor in common with 32.
+  // Every count occurs once for each type, because 7 and 32 have no common divisor.
   p.selected_block_count = 1 + (7 * group + (dtype == spec::DType::fp16 ? 0 : 16)) % 32;
   set_dims(p, draws.one_of({HeadDims::wide, HeadDims::mixed, HeadDims::narrow}));
   if (draws.integer(0, 1) == 0) {

@@ -19,9 +19,9 @@ Queries queries_of(const Problem& problem);
 Keys keys_of(const Problem& problem);
 Batch batch_of(const Problem& problem);
 
-/// Numbers of pairs of query row and listed key: the fewest that a case of this choice can have,
-/// and the most that are affordable. More are affordable in a long sequence of one head, of which
-/// only some rows are judged.
+/// The smallest number of pairs of query row and listed key that a case of this choice can have,
+/// and the largest number that is not too costly. In a long sequence of one head, more pairs are
+/// possible, because only some rows are judged.
 double fewest_entries(const Categories& chosen);
 double most_entries(const Categories& chosen);
 /// The same two numbers for keys, of all heads and sequences together. All keys are generated,
@@ -30,7 +30,7 @@ double fewest_keys(const Categories& chosen);
 double most_keys(const Categories& chosen);
 
 /// Returns the lowest cost of a case with this choice, in seconds, as `SuiteOf::expected_cost`
-/// computes it for the gradient. The constant part is larger than that of the cheapest case.
+/// computes it for the gradient. The constant part is larger than in the cheapest case.
 double least_cost(const Categories& chosen);
 
 /// A drawn problem, and the seed of its case.
@@ -55,7 +55,7 @@ Case<Op> draw_case(const Categories& k, double budget, std::uint64_t seed) {
           .seed = of_case};
 }
 
-/// A small problem that steps through sizes, and how it is judged.
+/// One of the small problems that together have all sizes, and how it is judged.
 struct Counted {
   Problem problem;
   Track track = Track::bound;
@@ -65,8 +65,9 @@ struct Counted {
 /// A problem with more tokens than 16 bits can count, in many sequences. A judged row in each
 /// sequence gives many judged rows.
 Counted with_many_tokens(std::uint64_t seed);
-/// Problems that step through sizes: three consecutive seeds cover all group sizes and list lengths
-/// in both types. Others have token counts next to numbers of cores, or block indices above 8 bits.
+/// Returns small problems. With three consecutive seeds they have all group sizes and list lengths
+/// in both types. Some have a number of tokens next to a number of cores, or block indices of more
+/// than 8 bits.
 std::vector<Counted> counted_problems(std::uint64_t seed);
 
 template <class Op>

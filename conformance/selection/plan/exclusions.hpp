@@ -7,7 +7,7 @@
 #include "selection/plan/draws.hpp"
 #include "selection/plan/factors.hpp"
 
-/// The factors that make no sense together, test nothing together or cost too much.
+/// The combinations of factor values that make no sense, test nothing or cost too much.
 namespace assay::conformance::selection {
 
 template <class Op>

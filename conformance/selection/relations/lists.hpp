@@ -9,7 +9,7 @@
 #include "judge/relations/relation.hpp"
 #include "selection/problem.hpp"
 
-/// Experiments that change list entries, their order or how often a block is listed.
+/// Experiments that change the entries of lists, their order, or how often a block is listed.
 namespace assay::conformance::selection {
 
 inline bool is_unmasked(const Problem& p) { return p.sparse_mode == 0; }

@@ -11,7 +11,7 @@
 
 namespace assay::conformance::selection {
 
-/// The data for relations that block-selected attention and its gradient share;
+/// The data of a run that relations read or change, for block-selected attention and its gradient;
 /// judge/relations/trial.hpp describes the members.
 template <class Operator>
 struct RelationPartsOf : PlainRelationParts<Operator> {
@@ -27,11 +27,11 @@ struct RelationPartsOf : PlainRelationParts<Operator> {
         make_causal_mask<Op>({.problem = t.problem, .inputs = t.inputs, .outputs = t.outputs});
   }
 
-  /// Moves each query together with its list, whose entries do not change. The query heads of a
-  /// group share the list of the first one.
+  /// Moves each query together with its list, whose entries do not change. All query heads of a
+  /// group use the list of the first head.
   static Trial<Op> rearranged(const Trial<Op>& base, const Problem& p, const Origins& origins) {
     const Problem& old = base.problem;
-    // A key head gets the list of the first query head of its group.
+    // A key head has the list of the first query head of its group.
     const Origin list = [&](const spec::RowPosition& row) {
       const spec::RowPosition source = origins.query({row.b, row.n * p.group(), row.s}).value();
       return spec::RowPosition{source.b, source.n / old.group(), source.s};

@@ -1,7 +1,7 @@
 #include "flash_attention_score_grad/families.hpp"
 
-/// Kernels that read the statistics of TND in one of the memory orders about which the documents
-/// contradict each other (FAG-C83a).
+/// Kernels that read the statistics of TND in one of two memory orders. The documents contradict
+/// each other about this order (requirement FAG-C83a).
 namespace assay::mutants {
 namespace {
 
@@ -20,8 +20,8 @@ struct ReadsAlways : Kernel {
   }
 };
 
-/// Reads the statistics of u4 as its page says, which exchanges the meanings of the two values of
-/// softmaxInLayout. Reads the statistics of the other entry points token by token.
+/// Reads the statistics of u4 as its page says. The page exchanges the meanings of the two values
+/// of softmaxInLayout. Reads the statistics of the other entry points token by token.
 struct ReadsAsPages : Kernel {
   using Kernel::Kernel;
   std::int64_t statistics_element(const Op::Problem& p, const spec::Extents& e,

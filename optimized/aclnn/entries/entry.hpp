@@ -13,7 +13,7 @@ class Arguments {
   Arguments(std::initializer_list<Argument> arguments, Operands& operands)
       : arguments_(arguments), operands_(operands) {}
 
-  /// These functions add the argument to the operands of the call.
+  /// Add an argument to the operands of the call.
   spec::Parameter tensor(std::string_view name) const {
     return operands_.tensor(name, value<const aclTensor*>(name));
   }

@@ -32,7 +32,7 @@ spec::SelectionProblem problem_of(const spec::Call<Op>& call) {
           .mask_dtype = masked ? p.atten_mask.dtype : spec::DType::boolean};
 }
 
-/// Returns the attributes of a call of one of them.
+/// Returns the attributes of a call of block-selected attention or of its gradient.
 inline spec::SelectionAttributes selection_attributes(const Arguments& given) {
   return {.scale_value = given.number("scaleValue"),
           .selected_block_size = given.integer("selectedBlockSize"),

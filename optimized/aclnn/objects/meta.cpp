@@ -49,7 +49,7 @@ aclnnStatus destroy(std::string_view function, Registry& registry, Handle* handl
   return operators(function, [&] { live(handle, registry.take(handle), name); });
 }
 
-/// Destroys an object as `destroy` does, but accepts null.
+/// Destroys an object; does nothing for null.
 template <class Registry, class Handle>
 aclnnStatus destroy_if_any(std::string_view function, Registry& registry, Handle* handle,
                            std::string_view name) noexcept {

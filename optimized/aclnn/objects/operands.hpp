@@ -37,7 +37,7 @@ class Bindings {
 
   /// Returns a contiguous copy of the tensor with this name. The tensor must be present.
   spec::Tensor gather(std::string_view name) const;
-  /// Does the same as gather, but returns nothing if the tensor is absent.
+  /// Returns the same copy as `gather`, or nothing if the tensor is absent.
   std::optional<spec::Tensor> gather_if_given(std::string_view name) const;
   /// Returns a contiguous tensor of zeros with the same type and shape.
   spec::Tensor blank(std::string_view name) const;
@@ -63,18 +63,18 @@ class Operands {
   /// Adds a host array. Errors: Failure if the array was destroyed or never created.
   std::optional<std::vector<std::int64_t>> array(std::string_view name, const aclIntArray* handle);
 
-  /// A text for error messages: the tensor types that spec does not define, and the types used
-  /// instead. Usually empty.
+  /// Returns a text for error messages: the tensor types that spec does not define, and the types
+  /// that are used instead. Usually empty.
   const std::string& notes() const { return notes_; }
 
-  /// Call it in phase 1. Errors: Failure, naming the tensor, if a tensor is larger than the device
-  /// memory. Sizes of smaller tensors fit in 64 bits.
+  /// For phase 1: checks that no tensor is larger than the device memory, so that its size fits in
+  /// 64 bits. Errors: Failure, naming the tensor.
   void require_size(const Memory& memory) const;
-  /// Call it in phase 2. Errors: Failure, naming the tensor or array, if one was destroyed after
-  /// phase 1.
+  /// For phase 2: checks that every object still exists. Errors: Failure, naming the tensor or
+  /// array, if one was destroyed after phase 1.
   void require_alive() const;
-  /// Call it in phase 2. Errors: Failure, naming the tensor, if its elements are not in allocated
-  /// device memory.
+  /// For phase 2: checks addresses. Errors: Failure, naming the tensor, if its elements are not in
+  /// allocated device memory.
   Bindings bind(const Memory& memory) const;
 
  private:

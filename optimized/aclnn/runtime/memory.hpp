@@ -33,7 +33,7 @@ class Memory {
   /// `kind` appears in messages: "device" or "host".
   Memory(std::size_t capacity, std::string_view kind) : capacity_(capacity), kind_(kind) {}
 
-  /// Errors: Failure if `size` is 0 or larger than the free memory.
+  /// Allocates memory. Errors: Failure if `size` is 0 or larger than the free memory.
   void* allocate(std::size_t size);
   /// Frees an allocation. If a task uses the allocation, the memory stays alive until the task is
   /// done. Errors: Failure, naming `what`, if `start` is not the start of an allocation.

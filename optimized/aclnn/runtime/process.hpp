@@ -38,7 +38,8 @@ class Process {
  public:
   static Process& get();
 
-  /// Errors: Failure if the process is already initialized, or if the product is unknown.
+  /// Initializes the C API. Errors: Failure if the process is already initialized, or if the
+  /// product is unknown.
   void initialize();
   /// Waits for all streams and destroys every object. Errors: Failure if the process is not
   /// initialized.
@@ -46,7 +47,7 @@ class Process {
   /// Returns the device. Errors: Failure before aclInit and after aclFinalize.
   std::shared_ptr<Device> device() const;
 
-  /// Calls are counted: each open_device needs a close_device, and the last close_device destroys
+  /// Calls are counted: each open_device needs a close_device. The last close_device destroys
   /// contexts, streams, events and memory.
   void open_device(std::int32_t id);
   void close_device(std::int32_t id);
@@ -88,7 +89,7 @@ class Process {
   };
 
   void require_device(std::int32_t id) const;
-  /// The caller of the next two functions must have locked `mutex_`.
+  /// The caller must have locked `mutex_`.
   void require_initialized() const;
   Dropped drop_streams_and_contexts();
 

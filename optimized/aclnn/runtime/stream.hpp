@@ -14,7 +14,7 @@ namespace assay::aclnn {
 /// A stream: a thread that runs tasks in order.
 class Stream {
  public:
-  /// `context` is the handle of the context that owns the stream.
+  /// Creates a stream. `context` is the handle of the context that owns it.
   explicit Stream(const void* context);
   Stream(const Stream&) = delete;
   Stream& operator=(const Stream&) = delete;
@@ -25,8 +25,8 @@ class Stream {
   void push(std::function<void()> task);
   /// Waits for all tasks. Returns the first exception of a task since the last wait, or null.
   std::exception_ptr wait();
-  /// Does the same as wait, but at most for the time `limit`. Returns nothing if tasks are not done
-  /// after this time.
+  /// Waits for all tasks, at most for the time `limit`. Returns nothing if tasks are not done after
+  /// this time, otherwise the same as `wait`.
   std::optional<std::exception_ptr> wait_for(std::chrono::milliseconds limit);
 
  private:

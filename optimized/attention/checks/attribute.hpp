@@ -14,8 +14,8 @@ namespace assay::optimized::attention {
 inline constexpr std::int64_t edge = spec::compressed_mask_edge, prefix_mask_rows = 3072;
 inline constexpr std::int64_t last_mode = 8;
 
-/// Returns whether the mode computes one device's part of a causal problem whose queries are split
-/// over devices. Such modes exist only in layout TND.
+/// Returns whether the mode is for a causal problem whose queries are divided among devices, so
+/// that a call computes one part. These modes exist only in layout TND.
 inline bool is_outer_split(std::int64_t mode) { return mode == 7 || mode == 8; }
 
 /// Clamps a token count, so that the sum of two counts cannot overflow.

@@ -11,8 +11,8 @@
 namespace assay::optimized::attention {
 
 /// The extents of a call's tensors. Some layouts merge heads and channels into one axis H = N * D.
-/// Then the head size is H / headNum of query, and the number of key heads is the H of key divided
-/// by this head size.
+/// In these, the head size is the H of query divided by headNum, and the number of key heads is the
+/// H of key divided by the head size.
 struct CallExtents {
   std::int64_t batch = 0, heads_q = 0, heads_kv = 0;
   std::int64_t seq_q = 0, seq_kv = 0;  ///< the longest
@@ -36,7 +36,7 @@ struct Axes {
 };
 Axes axes_of(spec::Layout layout);
 
-/// Returns the lengths of which these are the inclusive sums; nothing without sums.
+/// Returns the lengths whose inclusive sums these are; returns nothing if there are no sums.
 std::vector<std::int64_t> differences(const std::optional<std::vector<std::int64_t>>& sums);
 /// Returns the largest length; 0 without lengths.
 std::int64_t longest(const std::vector<std::int64_t>& lengths);
@@ -81,7 +81,7 @@ bool is_empty(const spec::Shape& shape);
 /// Returns the product of the dimensions, or the largest 64-bit integer if the product is larger.
 std::int64_t saturated_count(const spec::Shape& shape);
 
-/// Returns the outputs other than the statistics and the gradients of the ropes.
+/// Returns the outputs except the statistics and the gradients of the ropes.
 template <class Op>
 std::vector<const spec::Parameter*> main_outputs(const spec::Call<Op>& call) {
   const auto& p = call.parameters;
@@ -90,7 +90,7 @@ std::vector<const spec::Parameter*> main_outputs(const spec::Call<Op>& call) {
   else
     return {&p.dq, &p.dk, &p.dv};
 }
-/// Return whether one of these outputs is empty, and whether all are.
+/// Return whether at least one of these outputs is empty, and whether all are empty.
 template <class Op>
 bool any_output_empty(const spec::Call<Op>& call) {
   return std::ranges::any_of(main_outputs(call), [](const auto* p) { return is_empty(p->shape); });

@@ -17,8 +17,8 @@ Refusal head_num_positive(const spec::Call<Op>& call) {
                     "; it must be the number of query heads, at least 1");
 }
 
-/// Checks the layout string of the padded entry points. Another check covers the unpadding entry
-/// points.
+/// Checks the layout string on the padded entry points. For the unpadding entry points there is
+/// another check.
 template <class Op>
 Refusal padded_layout(const spec::Call<Op>& call) {
   const auto layout = layout_of(call);

@@ -37,8 +37,8 @@ Refusal type_without_pse(const spec::Call<Op>& call) {
 }
 
 /// The accepted shapes of a bias tensor of pseType 0 and 1. In TND, the shapes with four axes use
-/// the longest sequences; a bias with one axis contains the sequences one after the other.
-/// `whole`: a bias may have a row for every query, or one for all queries.
+/// the longest sequences; a bias with one axis contains the sequences one after the other. `whole`:
+/// whether a bias may also have one row for all queries, instead of a row for every query.
 template <class Op>
 std::vector<spec::Shape> outer_shapes(const spec::Call<Op>& call, bool whole) {
   const CallExtents e = extents_of(call);

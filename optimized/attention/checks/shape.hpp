@@ -87,7 +87,8 @@ spec::Shape with_head_size(const spec::Call<Op>& call, const spec::Shape& like, 
   return shape;
 }
 
-/// If batch and sequence are one axis, different batch sizes are visible as different token counts.
+/// If batch and sequence are one axis, tensors with different batch sizes have different token
+/// counts.
 template <class Op>
 Refusal rope_shapes(const spec::Call<Op>& call) {
   if (!has_rope(call.entry_point)) return std::nullopt;

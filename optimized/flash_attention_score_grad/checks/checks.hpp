@@ -27,7 +27,7 @@ std::vector<Check> argument_checks();
 
 /// Checks a call in phase 1. Errors: spec::Rejected; the message starts with the id of the
 /// requirement.
-/// Source: the project's notes on FlashAttentionScoreGrad, sections 4 and 5.
+/// Source: the documentation pages of the entry points.
 void refuse_unless_legal(const Check::Call& call);
 
 }  // namespace assay::optimized

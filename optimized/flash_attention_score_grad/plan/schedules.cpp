@@ -12,8 +12,7 @@ using Problem = spec::FlashAttentionScoreGrad::Problem;
 using schedules::Sequences;
 
 /// Returns those features of a problem that cost time in every tile. A compressed mask adds no
-/// cost: one tile of it stays in the unified buffer and is read only at the edges of the window
-/// (the project's notes on the device, section 4.3).
+/// cost: one tile of it stays in the unified buffer and is read only at the edges of the window.
 schedules::Features features_of_tiles(Problem p) {
   if (is_compressed(p.atten_mask)) p.atten_mask = spec::MaskShape::absent;
   return features_of(p);
@@ -46,8 +45,7 @@ std::vector<Sequences> sequences_of(const Problem& p) {
 constexpr std::int64_t longest_of_basic = 32768, widest_of_basic = 128, shortest_of_same_ab = 1024;
 
 /// If the schedule "basic" does not support the problem, returns a text that says which problems it
-/// supports (the project's notes on the device, section 4.2). The caller checks position bias and
-/// dropout.
+/// supports. The caller checks position bias and dropout.
 std::string not_taken_by_basic(const Problem& p) {
   const bool plain = p.sparse_mode == 0 && p.atten_mask == spec::MaskShape::absent;
   const bool causal = (p.sparse_mode == 2 || p.sparse_mode == 3) && is_compressed(p.atten_mask);

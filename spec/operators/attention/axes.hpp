@@ -35,13 +35,14 @@ std::int64_t extent(const Parameter& parameter, Layout layout, Axis axis);
 /// Returns whether one of the sequences is empty.
 bool has_empty_length(const Extents& extents);
 
-/// Returns whether the sums of lengths never decrease and do not exceed the tokens of `parameter`.
+/// Returns whether the sums of lengths never decrease and do not exceed the number of tokens of
+/// `parameter`.
 bool sums_fit(const Sums& sums, const Parameter& parameter);
 
 Extents packed_extents(const Parameter& parameter, const Sums& sums);
 
-/// Extents of a padded tensor. If the layout merges heads and channels, the last axis must contain
-/// `heads` heads.
+/// Returns the extents of a padded tensor. If heads and channels share the last axis, the axis
+/// consists of `heads` heads.
 std::optional<Extents> padded_extents(const Parameter& parameter, Layout layout,
                                       std::int64_t heads);
 
@@ -51,13 +52,14 @@ std::vector<std::int64_t> lengths_of(const Extents& extents);
 /// Gives `parameter` a shape and contiguous strides.
 void reshape(Parameter& parameter, const Shape& shape);
 
-/// Give a problem: one length (at least 1) for queries and one for keys; equal lengths of queries
-/// and keys; the same in fp32, whose type of slopes is not disputed; a single short head.
+/// Return a simpler problem. The functions set: one length (at least 1) for all queries and one for
+/// all keys; equal lengths of queries and keys; equal lengths and fp32, for which the type of
+/// slopes is not disputed; one short head.
 void make_uniform(AttentionProblem& problem);
 void make_square(AttentionProblem& problem);
 void make_square_fp32(AttentionProblem& problem);
 void make_small(AttentionProblem& problem);
-/// Calls make_uniform if some sequence is empty.
+/// Calls make_uniform if a sequence is empty.
 void leave_no_sequence_empty(AttentionProblem& problem);
 
 }  // namespace assay::spec::detail

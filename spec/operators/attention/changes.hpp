@@ -49,7 +49,8 @@ void add_axis(Call<Op>& call) {
   shape.push_back(1);
   reshape(call.parameters.*member, shape);
 }
-/// Removes the last axis; if the rank is at most three, adds an axis of extent 1 instead.
+/// Gives the tensor a wrong rank: removes the last axis of four or more, or adds an axis of extent
+/// 1 to fewer.
 template <auto member, class Op>
 void change_rank(Call<Op>& call) {
   Shape shape = (call.parameters.*member).shape;
@@ -109,9 +110,10 @@ void grow(Call<Op>& call, std::initializer_list<MemberOf<Op>> members, Axis axis
   }
 }
 
-/// Add an optional input to a call and leave the rest unchanged: a mask with an unbounded window; a
-/// pse of pseType 1; slopes of pseType 2 or 3; a prefix that lets all queries see every key. The
-/// pse is full in padded layouts. For packed sequences it has an undisputed form.
+/// Add one optional input to a call and leave the rest unchanged: a mask with an unbounded window;
+/// a position bias (pse) of pseType 1; slopes of pseType 2 or 3; a prefix with which all queries
+/// see every key. In padded layouts the position bias is a full tensor; for packed sequences it has
+/// a form that is not disputed.
 template <class Op>
 void put_mask(Call<Op>& call, std::int64_t sparse_mode, const Shape& shape) {
   call.parameters.atten_mask = {.present = true, .dtype = DType::boolean};
@@ -154,8 +156,8 @@ void put_prefix(Call<Op>& call) {
   for (std::int64_t b = 0; b < key->batch; ++b) prefix.push_back(key->length(b));
 }
 
-/// Rewrite the call so that no sequence is empty, then add an input. (A pse also gets the mask that
-/// it needs.) They do nothing if the entry point does not have the input.
+/// Rewrite the call so that no sequence is empty, then add an input. (With a position bias, they
+/// also add the mask that it needs.) They do nothing if the entry point does not have the input.
 template <class Op>
 void attach_mask(Call<Op>& call, std::int64_t sparse_mode, const Shape& shape) {
   if (!problem_of(call)) return;

@@ -4,8 +4,8 @@
 
 namespace assay::spec::detail {
 
-/// Lower limits of 1 that the documentation pages state. If an extent is 0, the host code writes
-/// zeros to the outputs that are not empty, and returns.
+/// Requirements that an extent is at least 1. If an extent is 0, the host code writes zeros to the
+/// outputs that are not empty, and returns.
 template <class Op>
 Requirement<Op> no_batch(const Stated<Op>& by) {
   return stated<Op>(by, {.statement = "The batch size is at least 1.",
@@ -42,8 +42,8 @@ Requirement<Op> no_sequence(const Stated<Op>& by) {
                                          }}}});
 }
 
-/// The total number of keys is 0 only if every key sequence is empty: another requirement covers
-/// this.
+/// The total number of keys is 0 only if every key sequence is empty, which another requirement
+/// forbids.
 template <class Op>
 Requirement<Op> no_tokens(const Stated<Op>& by) {
   static constexpr auto concerned = [](const Call<Op>& c) { return is_packed(c) && ranks_fit(c); };
@@ -95,9 +95,8 @@ Requirement<Op> no_channels(const Stated<Op>& by) {
                            }}}});
 }
 
-/// Returns the number of heads of query. If heads share an axis with the channels, returns 0
-/// for a hidden size of 0, else 1: the requirement `head_num` covers a headNum that does not
-/// match.
+/// Returns the number of heads of query. If heads share an axis with the channels, returns 0 for a
+/// hidden size of 0, else 1, because the requirement `head_num` checks whether headNum matches.
 template <class Op>
 std::int64_t heads_of(const Call<Op>& c) {
   const Layout layout = *layout_of(c);

@@ -78,7 +78,7 @@ std::optional<Shape> expected_statistics(const Call<Op>& c) {
   return Shape{query->batch, query->heads, query->seq, statistics_replicas};
 }
 
-/// Exchanges the axes of heads and queries, which are before the axis of replicas.
+/// Exchanges the axes of heads and queries. The last axis is that of the replicas.
 inline Shape with_heads_exchanged(Shape shape) {
   std::swap(shape[shape.size() - 3], shape[shape.size() - 2]);
   return shape;
@@ -107,7 +107,7 @@ void keep_one_replica(Call<Op>& call) {
   reshape(call.parameters.*member, shape);
 }
 
-/// `is_spared`: returns whether other requirements cover this tensor of the call.
+/// `is_spared` returns whether other requirements check this tensor of the call.
 template <auto lists_heads_first, auto is_spared, class Op>
 bool statistics_fit(const Call<Op>& c) {
   const auto expected = expected_statistics(c);

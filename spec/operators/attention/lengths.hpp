@@ -29,8 +29,8 @@ bool has_some_empty_length(const Call<Op>& c) {
          (has_empty_length(*query_as_given(c)) || has_empty_length(*key_as_given(c)));
 }
 
-/// Last sum of the lengths minus the number of tokens, for query and for keyIn; 0 if ranks or sums
-/// do not allow the comparison.
+/// Return the last sum of the lengths minus the number of tokens, for query and for keyIn; 0 if
+/// ranks or sums do not allow the comparison.
 struct Excess {
   std::int64_t query = 0, key = 0;
 };
@@ -150,7 +150,7 @@ Requirement<Op> packed_tokens(const Stated<Op>& by) {
                      .reason = content_reason});
 }
 
-/// Null pointers and arrays of different lengths are covered by other requirements.
+/// Other requirements check null pointers and arrays of different lengths.
 template <class Op>
 Requirement<Op> some_length(const Stated<Op>& by) {
   static constexpr auto empty = [](const Sums& sums) { return sums && sums->empty(); };

@@ -203,8 +203,8 @@ Requirement<Op> compressed_mask_shapes(const Stated<Op>& by) {
 }
 
 /// Returns whether packed sequences of unequal lengths have a mask with a batch or head axis. The
-/// documentation pages list these shapes. The vendor's kernels read such a mask as a packed buffer.
-/// If all sequences have equal lengths, both have the same meaning.
+/// documentation pages list these shapes, but the vendor's kernels read the mask as a packed
+/// buffer. If all sequences have equal lengths, both readings are the same.
 template <class Op>
 bool is_mask_per_sequence(const Call<Op>& c) {
   if (!is_packed(c) || !has_mask_of_known_extents(c) || !mode_is_known(c)) return false;

@@ -24,7 +24,7 @@ bool has_slopes(const Call<Op>& c) {
   return pse_can_be_judged(c) && pse_type_of(c) >= 2;
 }
 
-/// Returns whether sequences are packed and pse has one of these shapes.
+/// Returns whether sequences are packed and the position bias (pse) has one of these shapes.
 template <class Op>
 bool is_packed_pse_of(const Call<Op>& c, std::initializer_list<PseShape> forms) {
   if (!is_packed(c) || !pse_can_be_judged(c)) return false;
@@ -33,7 +33,7 @@ bool is_packed_pse_of(const Call<Op>& c, std::initializer_list<PseShape> forms) 
 }
 
 /// Returns whether pse has a shape of four axes that the host code refuses for packed sequences.
-/// With 1024 rows the host code accepts it: it reads the tensor as the compressed form.
+/// The host code accepts 1024 rows, because it reads this tensor as the compressed form.
 template <class Op>
 bool is_listed_only(const Call<Op>& c) {
   return is_packed_pse_of(c, {PseShape::bnss, PseShape::bn1s, PseShape::one_nss}) &&
@@ -53,8 +53,8 @@ bool is_compressed(const Call<Op>& c) {
   return form == PseShape::bnhs || form == PseShape::one_nhs;
 }
 
-/// Returns whether the mode is causal: modes 0 and 4 if their window is, all others always. (The
-/// documentation says this about modes 2 and 3 only.)
+/// Returns whether the mode hides all keys after the query: modes 0 and 4 if their window does, all
+/// others always. (The documentation says this about modes 2 and 3 only.)
 template <class Op>
 bool is_causal(const Call<Op>& c) {
   const auto& a = c.attributes;
@@ -136,7 +136,7 @@ Requirement<Op> pse_type_range(const Stated<Op>& by) {
                           {"four", [](Call<Op>& c) { set_pse_type(c, 4); }}}});
 }
 
-/// Other requirements cover the values of pseType that entry points with ropes refuse.
+/// Other requirements check the values of pseType that entry points with ropes refuse.
 template <class Op>
 Requirement<Op> pse_type_without_pse(const Stated<Op>& by) {
   return stated<Op>(by, {.statement = "Without a pseShift pseType is 1.",
@@ -218,8 +218,8 @@ Requirement<Op> slopes_need_equal_lengths(const Stated<Op>& by) {
                            }}}});
 }
 
-/// With Sq = 1024 the compressed pse equals the full pse. `allows`: which calls may have a
-/// compressed pse; `compares`: on which entry points Sq and Skv must be equal.
+/// With Sq = 1024 the compressed pse equals the full pse. `allows` selects the calls that may have
+/// a compressed pse, and `compares` the entry points on which Sq and Skv must be equal.
 template <class Op, auto allows, auto compares>
 Requirement<Op> compressed_pse_is_causal(const Stated<Op>& by) {
   return stated<Op>(

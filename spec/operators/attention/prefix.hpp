@@ -6,8 +6,8 @@
 
 namespace assay::spec::detail {
 
-/// Other requirements cover entry points with ropes, which accept no prefix. `also_in_mode_5`: mode
-/// 5 also needs a prefix (without it, the mask is a user mask with the same result).
+/// Other requirements check entry points with ropes, which accept no prefix. `also_in_mode_5`: mode
+/// 5 also needs a prefix (without a prefix, the mask is a user mask with the same result).
 template <bool also_in_mode_5, class Op>
 bool needs_prefix(const Call<Op>& c) {
   const bool reads = masked_in_mode(c, 6) || (also_in_mode_5 && masked_in_mode(c, 5));

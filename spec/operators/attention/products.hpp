@@ -28,7 +28,7 @@ inline constexpr std::string_view refused_product_reason =
     "no page says which status a call on such a product returns; a sweep has cases only for "
     "products that offer the entry point";
 
-/// Pages of the upstream repository that are not seeds (not in the first set of documentation).
+/// Pages of the vendor's repository that are not in the first set of documentation.
 inline bool is_public(std::string_view page) { return page.starts_with("ops-transformer: "); }
 inline Standing standing_of(std::string_view page) {
   return is_public(page) ? Standing::page : Standing::documented;
@@ -43,8 +43,8 @@ const Cell<Op>& cell_of(std::span<const Cell<Op>> cells, typename Op::EntryPoint
   throw std::logic_error("no requirement says whether this product offers this entry point");
 }
 
-/// A call cannot break these requirements: the documentation contains the table of products, and
-/// the computation does not depend on it. `cells` must have static storage.
+/// No call can break these requirements, because a call does not contain the product on which it
+/// runs. `cells` must have static storage.
 template <class Op>
 std::vector<Requirement<Op>> requirements_of(std::span<const Cell<Op>> cells) {
   using Pages = std::span<const typename Op::EntryPoint>;

@@ -4,14 +4,14 @@
 
 namespace assay::spec::detail {
 
-/// Returns whether the call has a bias to which these requirements apply. Other requirements
-/// cover entry points with ropes, which accept no bias.
+/// Returns whether the call has a position bias to which these requirements apply. Other
+/// requirements check entry points with ropes, which accept no bias.
 template <class Op>
 bool has_pse(const Call<Op>& c) {
   return takes_pse_and_dropout(c) && given(c.parameters.pse_shift);
 }
 
-/// Returns whether the bias has query's type. Other requirements cover null pointers, and types
+/// Returns whether the bias has query's type. Other requirements check null pointers, and types
 /// other than fp16, bf16 and fp32.
 template <class Op>
 bool is_like_query(const Call<Op>& c) {
@@ -68,8 +68,8 @@ Requirement<Op> pse_of_fitting_type(const Stated<Op>& by) {
                        }}}});
 }
 
-/// Attaches slopes of type `slopes` in pseType 3, and gives all tensors that have query's type the
-/// type `dtype`. Only on entry points for which `takes` returns true.
+/// On entry points for which `takes` returns true: attaches slopes of type `slopes` in pseType 3,
+/// and gives all tensors that have query's type the type `dtype`.
 template <class Op>
 void attach_slopes_beside(Call<Op>& call, DType dtype, DType slopes,
                           bool (*takes)(const Call<Op>&)) {

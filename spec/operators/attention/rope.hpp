@@ -46,7 +46,7 @@ Requirement<Op> rope_types(const Stated<Op>& by) {
                           {"key_rope", retype_rope<&Op::Parameters::key_rope, DType::fp32>}}});
 }
 
-/// Another requirement covers types other than fp16, bf16 and fp32.
+/// Another requirement checks types other than fp16, bf16 and fp32.
 template <class Op>
 Requirement<Op> query_of_rope_type(const Stated<Op>& by) {
   return stated<Op>(by, {.statement = "query has the type of queryRope, which is BFLOAT16.",
@@ -88,7 +88,7 @@ Requirement<Op> rope_shapes(const Stated<Op>& by) {
                        }}}});
 }
 
-/// In deterministic mode the host code requires more than this.
+/// In deterministic mode the host code has more conditions.
 template <class Op>
 Requirement<Op> head_size_steps(const Stated<Op>& by) {
   return stated<Op>(

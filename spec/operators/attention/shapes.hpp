@@ -6,8 +6,8 @@
 
 namespace assay::spec::detail {
 
-/// Gives key a head size that differs from query's. If heads share an axis with the channels, the
-/// size of this axis is then not a multiple of query's head size.
+/// Gives key a head size that differs from the head size of query. If heads and channels share an
+/// axis, the size of this axis is then not a multiple of query's head size.
 template <class Op>
 void widen_key(Call<Op>& call) {
   const auto problem = problem_of(call);
@@ -92,8 +92,8 @@ Requirement<Op> one_batch_size(const Stated<Op>& by) {
            {"lengths_kv", [](Call<Op>& c) { repeat_last(c.parameters.actual_seq_kvlen); }}}});
 }
 
-/// Returns whether the tensors in inputLayout have its rank. `is_spared` returns whether other
-/// requirements cover this tensor of the call.
+/// Returns whether the tensors that inputLayout describes have the rank of the layout. `is_spared`
+/// returns whether other requirements check this tensor of the call.
 template <class Op, auto is_spared>
 Requirement<Op> ranks(const Stated<Op>& by, std::vector<Violation<Op>> violations) {
   return stated<Op>(
@@ -123,7 +123,7 @@ void add_rope_axis(Call<Op>& call) {
   if (takes_ropes(call)) add_axis<member>(call);
 }
 
-/// Returns whether key and value differ only in their head size. Other requirements cover batch
+/// Returns whether key and value differ only in their head size. Other requirements check batch
 /// sizes, and a key without heads.
 template <class Op>
 bool key_and_value_agree(const Call<Op>& c) {
@@ -155,7 +155,8 @@ void miscount_value_heads(Call<Op>& call) {
     reshape(call.parameters.*member, shape);
 }
 
-/// key and value change together. The first violations are those that both operators have.
+/// Changes key and value together. The first violations in the list are those that the forward and
+/// its gradient share.
 template <class Op>
 Requirement<Op> operands_in_step(const Stated<Op>& by) {
   return stated<Op>(

@@ -4,7 +4,7 @@
 
 namespace assay::spec::detail {
 
-/// Other requirements cover entry points with ropes, which accept no bias.
+/// Other requirements check entry points with ropes, which accept no bias.
 template <class Op>
 bool packed_with_pse(const Call<Op>& c) {
   return is_packed(c) && !takes_ropes(c) && given(c.parameters.pse_shift) && key_as_given(c);

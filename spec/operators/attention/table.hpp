@@ -22,17 +22,17 @@ namespace assay::spec::detail {
 template <class Op>
 using MemberOf = Parameter Op::Parameters::*;
 
-/// The tensors of an operator by their roles; each operator specialises it in its table.hpp.
-/// laid_out(entry_point): the required tensors whose shapes follow inputLayout. key_like,
-/// value_like, query_rope_like, key_rope_like: those with the shape of key, value and the ropes.
-/// operands: those whose batch sizes must agree. packed_pse: for packed sequences, the form of a
-/// bias on which all pages agree.
+/// The tensors of an operator by their roles. The table.hpp of each operator contains a
+/// specialisation. laid_out(entry_point): the required tensors whose shapes follow inputLayout.
+/// key_like, value_like, query_rope_like, key_rope_like: the tensors with the shape of key, value
+/// and the ropes. operands: the tensors whose batch sizes must agree. packed_pse: for packed
+/// sequences, the form of a bias on which all pages agree.
 template <class Op>
 struct TensorRoles;
 
-/// Conditions under which requirements apply: to every call, to the padded or the packed entry
-/// points, to those with rope tensors, to those with a position bias and dropout, and to those
-/// where pseType may be 2 or 3.
+/// Conditions under which requirements apply: every call; the padded or the packed entry points;
+/// entry points with rope tensors; those with a position bias and dropout; those where pseType may
+/// be 2 or 3.
 template <class Op>
 bool always(const Call<Op>&) {
   return true;
@@ -78,7 +78,7 @@ struct Stated {
   std::span<const typename Op::EntryPoint> status_for = {};
 };
 
-/// The other members of a requirement, which are equal for all operators that state it.
+/// The other members of a requirement. They are equal for all operators that have this requirement.
 template <class Op>
 struct Shared {
   std::string_view statement;
@@ -93,7 +93,7 @@ struct Shared {
 
 template <class Op>
 Requirement<Op> stated(const Stated<Op>& by, Shared<Op> shared) {
-  // No kernel must accept a disputed call.
+  // A disputed call: a kernel may refuse it.
   if (by.standing == Standing::disputed) std::erase(shared.sides, Side::accept);
   return {.id = by.id,
           .statement = by.statement.empty() ? shared.statement : by.statement,
@@ -119,7 +119,8 @@ void change_on(Call<Op>& call) {
   if (on(call)) change(call);
 }
 
-/// Requires `fits` if `on` selects the call. Each of `changes`, with these `names`, breaks it.
+/// Adds a requirement: if `on` selects the call, `fits` must hold. Each of `changes`, with these
+/// `names`, breaks it.
 template <class Op, auto on, auto fits, auto... changes>
 Requirement<Op> demanded(const Stated<Op>& by, std::initializer_list<std::string_view> names) {
   auto name = names.begin();
@@ -139,7 +140,8 @@ std::optional<Layout> layout_of(const Call<Op>& call) {
   return layout;
 }
 
-/// Returns whether inputLayout is known and all tensors in this layout are given with its rank.
+/// Returns whether inputLayout is known and all tensors that it describes are given with the rank
+/// of the layout.
 template <class Op>
 bool ranks_fit(const Call<Op>& call) {
   const auto layout = layout_of(call);
@@ -157,10 +159,10 @@ bool lengths_fit(const Call<Op>& call) {
          p.actual_seq_qlen->size() == p.actual_seq_kvlen->size();
 }
 
-/// The extents that follow from the shapes and the sums of the lengths. Nothing if they are
-/// undefined because an earlier requirement is broken (layout, ranks, lengths, headNum, head
-/// sizes). In BSH and SBH the number of query heads comes from headNum, the head size of key from
-/// query, and the number of value heads from key. In TND `ends` is set.
+/// Returns the extents that follow from the shapes and the sums of the lengths. Returns nothing if
+/// the call breaks an earlier requirement (layout, ranks, lengths, headNum, head sizes), so that
+/// they are undefined. In BSH and SBH the number of query heads comes from headNum, the head size
+/// of key from query, and the number of value heads from key. In TND `ends` is set.
 template <class Op>
 std::optional<Extents> query_as_given(const Call<Op>& call) {
   if (!ranks_fit(call)) return std::nullopt;
@@ -203,7 +205,7 @@ Shape with_head_size(const Call<Op>& call, Shape shape, std::int64_t heads, std:
   return shape;
 }
 
-/// The pseType that applies: 1 on entry points without this attribute.
+/// Returns the pseType that applies: 1 on entry points without this attribute.
 template <class Op>
 std::int64_t pse_type_of(const Call<Op>& call) {
   return has_pse_type(call.entry_point) ? call.attributes.pse_type : 1;
@@ -237,8 +239,8 @@ std::optional<std::int64_t> drop_mask_bytes(const Call<Op>& call) {
   return bits / 8 + (bits % 8 != 0 ? 1 : 0);
 }
 
-/// The fields of the problem that the tensors in inputLayout and the attributes define; nothing if
-/// the call does not define them.
+/// Returns the fields of the problem that the shapes of the tensors and the attributes define;
+/// nothing if the call does not define them.
 template <class Op>
 std::optional<AttentionProblem> bare_problem_of(const Call<Op>& call) {
   const auto query = query_as_given(call);
@@ -279,8 +281,8 @@ std::optional<PseShape> pse_form_of(const Call<Op>& call) {
   if (!problem) return std::nullopt;
   std::vector<PseShape> forms = {PseShape::bnss, PseShape::one_nss, PseShape::bn1s};
   if (is_packed(call)) forms.insert(forms.end(), {PseShape::packed_bnss, PseShape::packed_bn1s});
-  // If there are fewer queries than the compressed form has rows, this form would need columns
-  // outside the tensor.
+  // The compressed form needs at least as many queries as it has rows; with fewer, it would need
+  // columns outside the tensor.
   if (is_packed(call) || problem->seq_q >= compressed_pse_rows)
     forms.insert(forms.end(), {PseShape::bnhs, PseShape::one_nhs});
   if (pse_type_of(call) >= 2) forms = {PseShape::slopes_n, PseShape::slopes_bn};

@@ -20,7 +20,7 @@ bool all_have_type(const Call<Op>& call, std::initializer_list<MemberOf<Op>> mem
   });
 }
 
-/// Returns whether `members` have query's type. Other requirements cover null pointers, and types
+/// Returns whether `members` have query's type. Other requirements check null pointers, and types
 /// other than fp16, bf16 and fp32.
 template <class Op>
 bool all_like_query(const Call<Op>& call, std::initializer_list<MemberOf<Op>> members) {
@@ -36,7 +36,7 @@ bool has_drop_mask(const Call<Op>& c) {
   return takes_pse_and_dropout(c) && given(c.parameters.drop_mask);
 }
 
-/// `is_spared` returns whether other requirements cover this type.
+/// `is_spared` returns whether other requirements check this type.
 template <class Op, auto is_spared>
 Requirement<Op> operand_types(const Stated<Op>& by) {
   return stated<Op>(
@@ -54,7 +54,7 @@ Requirement<Op> operand_types(const Stated<Op>& by) {
                           {"value", retype<&Op::Parameters::value, DType::fp64>}}});
 }
 
-/// The tensors `members` have the type of query.
+/// Requires that the tensors `members` have the type of query.
 template <class Op, auto... members>
 Requirement<Op> types_like_query(const Stated<Op>& by) {
   return stated<Op>(by,

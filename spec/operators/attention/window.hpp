@@ -13,8 +13,9 @@ struct Window {
   bool is_empty() const { return seq_q == 0 || seq_kv == 0; }
 };
 
-/// Returns one window per sequence; in the padded layouts, where all windows are equal, only one.
-/// Returns none without a mask: then the window means nothing, and nothing must be refused.
+/// Returns one window per sequence, or a single window in the padded layouts, where all are equal.
+/// Returns no window if the call has no mask, because the window then has no effect and no kernel
+/// must refuse it.
 template <class Op>
 std::vector<Window> windows_in_mode(const Call<Op>& c, std::int64_t mode) {
   if (!masked_in_mode(c, mode)) return {};
@@ -57,7 +58,7 @@ inline bool sum_is_zero(std::int64_t a, std::int64_t b) {
 }
 
 /// The documentation pages limit a negative nextTokens by the key length and a negative preTokens
-/// by the query length; the host code exchanges the two lengths.
+/// by the query length. The host code uses the two lengths the other way round.
 inline bool pages_allow(const Window& w) {
   return !sum_is_negative(w.pre, w.next) && (w.next >= 0 || w.next > -w.seq_kv) &&
          (w.pre >= 0 || w.pre > -w.seq_q);
@@ -78,7 +79,8 @@ void confine(Call<Op>& call, std::int64_t mode, std::int64_t pre, std::int64_t n
   call.attributes.next_tokens = next;
 }
 
-/// Sets a window in mode 7 or 8; all sequences have the same length, for queries and for keys.
+/// Sets a window in mode 7 or 8. All query sequences get the same length, and so do all key
+/// sequences.
 template <class Op>
 void confine_band(Call<Op>& call, std::int64_t mode, std::int64_t pre, std::int64_t next) {
   if (is_padded(call) || !problem_of(call)) return;
@@ -125,8 +127,8 @@ Requirement<Op> outer_split_limits(const Stated<Op>& by) {
            {"first_empty", [](Call<Op>& c) { confine_band(c, 8, 0, -1); }}}});
 }
 
-/// Mode 7 restricts one sequence. All others are parts of a causal mask that were cut off at its
-/// right, so none of them may have more queries than keys.
+/// Mode 7 restricts one sequence. In all others the mask is the left part of a causal mask, so they
+/// must not have more queries than keys.
 inline bool mode_page_allows_last(const std::vector<Window>& windows, const Window& band) {
   return band.pre >= band.seq_kv && band.next <= 0 && band.next >= band.seq_q - band.seq_kv &&
          std::ranges::all_of(windows,

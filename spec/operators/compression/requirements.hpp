@@ -119,7 +119,7 @@ Requirement<Op> no_gaps(Requirement<Op> row) {
   return row;
 }
 
-/// Passes the lengths themselves in place of their sums.
+/// Passes the lengths of the sequences instead of their cumulative sums.
 template <class Op>
 void pass_lengths(Call<Op>& call) {
   call.attributes.act_seq_len_type = 1;

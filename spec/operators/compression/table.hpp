@@ -19,7 +19,7 @@ bool ranks_fit(const Call<Op>& call) {
   return has_listed_ranks(call, all_tensors<Op>, true);
 }
 
-/// Returns whether the call has an array of sums that is not empty.
+/// Returns whether the call has an array of cumulative lengths that is not empty.
 template <class Op>
 bool has_sums(const Call<Op>& call) {
   const Sums& sums = call.parameters.act_seq_len;

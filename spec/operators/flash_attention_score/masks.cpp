@@ -126,8 +126,8 @@ ForwardRow some_window() {
                       {"split", [](ForwardCall& c) { confine_band(c, 8, 0, -1); }}}});
 }
 
-/// The window is given by preTokens and nextTokens. Returns whether a negative one is smaller in
-/// magnitude than the other one and than both lengths.
+/// Returns whether the window (preTokens, nextTokens) is legal: a negative value must be smaller in
+/// magnitude than the other value and than both lengths.
 bool stays_inside(const Window& w, std::int64_t pre, std::int64_t next) {
   const std::int64_t least = std::min({pre, next, std::int64_t{0}});
   return !sum_is_negative(pre, next) && (least == 0 || -least < std::min(w.seq_q, w.seq_kv));

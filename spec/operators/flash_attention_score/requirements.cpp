@@ -35,8 +35,8 @@ constexpr Cell<ForwardOp> forward_cells[] = {
      third_varlen_page, "", is_cell<l3, a3>},
 };
 
-/// Statements that also apply to the gradient use its parameter names. Replaces these names by
-/// those on the forward's pages. The returned texts live as long as the program.
+/// Replaces the parameter names of the gradient, which the shared statements contain, by the names
+/// on the pages of the forward. The returned texts live as long as the program.
 std::string_view in_words_of_the_forward(std::string_view statement) {
   static std::deque<std::string> texts;
   std::string& text = texts.emplace_back(statement);

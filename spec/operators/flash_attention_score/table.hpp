@@ -17,8 +17,9 @@ using ForwardCall = Call<ForwardOp>;
 using ForwardRow = Requirement<ForwardOp>;
 using ForwardPages = std::span<const FlashForwardEntryPoint>;
 
-/// The public pages (there are no others) and the vendor's host code. The page of f2 was not
-/// available; its requirements follow aclnnFlashAttentionScoreV3, which adds one tensor.
+/// The sources: the public pages and the vendor's host code. The page of entry point f2 was not
+/// available, so its requirements follow the page of aclnnFlashAttentionScoreV3, which has one more
+/// tensor.
 inline constexpr std::string_view dense_page =
     "ops-transformer: attention/flash_attention_score/docs/aclnnFlashAttentionScore.md";
 inline constexpr std::string_view slopes_page =
@@ -72,9 +73,9 @@ struct TensorRoles<ForwardOp> {
   }
 };
 
-/// Builders of requirements, by source: a public page, for the entry points `pages` (empty: all);
-/// only the host code; a page that the host code contradicts by accepting the call; pages that
-/// disagree. `implies`: requirements that are broken whenever this one is.
+/// Build requirements, one function for each kind of source: a public page, for the entry points
+/// `pages` (empty: all); only the host code; a page, although the host code accepts the call; pages
+/// that disagree. `implies` lists the requirements that are broken whenever this one is broken.
 using RowIds = std::vector<std::string_view>;
 inline Stated<ForwardOp> on_page(std::string_view id, Source source, ForwardPages pages = {},
                                  RowIds implies = {}) {
@@ -97,7 +98,7 @@ inline Stated<ForwardOp> of_standing(Standing standing, Stated<ForwardOp> by,
   by.notes = notes;
   return by;
 }
-/// Says that the page names the status of a refusal: on all entry points, or on `pages`.
+/// States that the page names the status of a refusal: for all entry points, or for `pages`.
 inline Stated<ForwardOp> with_status(Stated<ForwardOp> by, Status status,
                                      ForwardPages pages = every_forward) {
   by.status = exactly(status);
@@ -111,7 +112,7 @@ inline Stated<ForwardOp> worded(Stated<ForwardOp> by, std::string_view statement
   return by;
 }
 
-/// A requirement that no call can exercise, because a call has no other data than its arguments.
+/// A requirement that no call can test, because a call contains only its arguments.
 inline ForwardRow untried(const Stated<ForwardOp>& by, Side side,
                           bool (*applies)(const ForwardCall&),
                           std::string_view reason = content_reason) {

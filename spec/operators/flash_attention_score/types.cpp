@@ -25,7 +25,7 @@ bool has_all_or_no_ropes(const ForwardCall& c) {
 
 void remove_ropes(ForwardCall& c) { c.parameters.query_rope = c.parameters.key_rope = {}; }
 
-/// The output is reserved: no kernel writes it.
+/// This output is reserved: no kernel writes it.
 ForwardRow softmax_out() {
   return stated<Op>(worded(on_page("FAS-C03", {third_varlen_page, "return values"}), {}, "FAS-Q10"),
                     {.statement = "softmaxOut may be null or given; it is not written.",

@@ -5,7 +5,7 @@
 
 #include "operators/flash_attention_score_grad/table.hpp"
 
-/// Requirements that refuse extents of 0.
+/// Requirements that a kernel must refuse extents of 0.
 namespace assay::spec::detail {
 namespace {
 
@@ -26,7 +26,7 @@ void empty_inputs(FlashCall& call, void (*change)(AttentionProblem& problem)) {
   call.parameters.dk_rope = before.dk_rope;
 }
 
-/// In the upstream code, empty gradients are legal, and the other gradients are filled with zeros.
+/// In the vendor's code, empty gradients are legal, and the other gradients are filled with zeros.
 /// The lower limits of 1 on the documentation pages contradict this.
 FlashRequirement no_lone_empty_input() {
   return {.id = "FAG-C49",

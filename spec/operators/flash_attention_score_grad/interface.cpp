@@ -45,11 +45,12 @@ std::vector<FlashRequirement> interface_requirements() {
                "After a failed phase 1 the executor and workspaceSize are invalid and phase 2 is "
                "not called.",
                {upstream_interface, "phase 1"}, Standing::upstream),
-      // FAG-C28 and FAG-C28a cover the private formats. The source S-V1 says that every tensor may
-      // be a strided view; S-V3 says this about all tensors except null or unused ones.
+      // Requirements FAG-C28 and FAG-C28a check the private formats. The source S-V1 says that
+      // every tensor may be a strided view; S-V3 says this about all tensors except null or unused
+      // ones.
       strided_views<FlashOp>(
           {.id = "API-7", .source = {unpadding_page, "parameters"}, .stated_for = u_pages}),
-      // This rule is in no documentation page.
+      // No documentation page contains this rule.
       protocol("API-8", "Outputs share no memory with inputs.", {unpadding_page, "parameters"},
                Standing::derived),
       protocol("API-9", "Phase 1 is called before phase 2 and returns the size of the workspace.",

@@ -36,7 +36,7 @@ FlashRequirement gradients_of_empty_sequences() {
           .reason = content_reason};
 }
 
-/// Calls that exercise this rule belong to the requirements FAG-C43 and FAG-C43a.
+/// The requirements FAG-C43 and FAG-C43a contain the calls that test this rule.
 FlashRequirement limits_of_lengths() {
   return {.id = "TND-7",
           .statement =

@@ -5,7 +5,7 @@
 namespace assay::spec::detail {
 namespace {
 
-/// FAG-C65 covers u3; FAG-C66a covers u2 and u4.
+/// Requirement FAG-C65 checks entry point u3, FAG-C66a checks u2 and u4.
 FlashRequirement full_prefix_mode() {
   return {
       .id = "FAG-C66",

@@ -64,7 +64,7 @@ FlashRequirement listed_pse_shapes() {
           .holds = always};
 }
 
-/// FAG-C79d covers the shape that the documentation page of u2 lists.
+/// Requirement FAG-C79d checks the shape that the documentation page of u2 lists.
 FlashRequirement packed_pse_shapes() {
   static constexpr auto is_beside_the_page = [](const FlashCall& c) {
     return is_u2(c) ? is_packed_pse_of(c, {PseShape::packed_bn1s}) : is_taken_only(c);
@@ -105,7 +105,7 @@ FlashRequirement pse_sequence_after_sequence() {
           .holds = always};
 }
 
-/// FAG-C75 covers sparse mode 8, FAG-C82 and TND-2a cover empty sequences.
+/// Requirement FAG-C75 checks sparse mode 8; FAG-C82 and TND-2a check empty sequences.
 FlashRequirement compressed_pse_of_unequal_lengths() {
   static constexpr auto concerned = [](const FlashCall& c) {
     return is_packed(c) && is_compressed(c) && !masked_in_mode(c, 8) &&

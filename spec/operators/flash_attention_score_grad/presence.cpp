@@ -11,7 +11,7 @@ using P = FlashParameters;
 bool requires_null_padding_mask(const FlashCall& c) { return is_u3(c) || is_of_public_page(c); }
 
 /// The name of this tensor and some pages say "optional", but nothing can be computed without the
-/// tensor. FAG-C32a covers rank 0, which the documentation page of u1 lists.
+/// tensor. Requirement FAG-C32a checks rank 0, which the documentation page of u1 lists.
 FlashRequirement attention_in_present() {
   return {.id = "FAG-C03",
           .statement = "attentionIn is given, although its name says optional; it is not a scalar.",

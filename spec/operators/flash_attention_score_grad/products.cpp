@@ -39,7 +39,7 @@ constexpr Cell<FlashOp> cells[] = {
      upstream_fourth_unpadding_page, "FAG-Q1", is_cell<u4, a3>},
 };
 
-/// This suite never runs on these products, so there is nothing to test.
+/// The test suite never runs on these products, so nothing can be tested.
 struct ForeignCell {
   std::string_view id, statement, page;
   bool (*applies)(const FlashCall& call);

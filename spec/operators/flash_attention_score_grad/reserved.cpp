@@ -7,7 +7,7 @@ namespace {
 
 using P = FlashParameters;
 
-/// FAG-C29d covers the tensors of u3, FAG-C11 the paddingMask of u2 and u4.
+/// Requirement FAG-C29d checks the tensors of u3, FAG-C11 the paddingMask of u2 and u4.
 template <FlashMember member>
 bool takes(const FlashCall& c) {
   return !is_u3(c) && !(is_of_public_page(c) && member == &P::padding_mask);
@@ -155,7 +155,7 @@ FlashRequirement unused_on_u3() {
                        {"dpse", pass_on_u3<&P::dpse, DType::bf16, 1, 4, 8, 8>}}};
 }
 
-/// Makes a tensor of rank 0: the documentation page's column of axes contains a "0".
+/// Makes a tensor of rank 0, because the documentation page contains a "0" in its column of axes.
 template <FlashMember member, DType dtype>
 void pass_scalar(FlashCall& call) {
   if (is_u3(call) || (call.parameters.*member).present) return;

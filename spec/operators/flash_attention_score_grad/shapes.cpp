@@ -9,8 +9,8 @@ namespace {
 
 using P = FlashParameters;
 
-/// Returns whether key and value agree, and dy equals query except in the last axis, which must
-/// have the size of value's.
+/// Returns whether key and value have equal shapes, and dy has the shape of query, except the last
+/// axis, which is that of value.
 bool operands_agree(const FlashCall& c) {
   const auto key = key_as_given(c);
   if (!key || key->heads == 0) return true;  // FAG-C37 covers a key without heads
@@ -32,7 +32,7 @@ bool is_listed_rank(const FlashCall& c, const Parameter& parameter) {
 
 bool is_spared_rank(const FlashCall& c, FlashMember member) {
   const Parameter& parameter = c.parameters.*member;
-  // FAG-C03 covers an attentionIn of rank 0.
+  // Requirement FAG-C03 checks an attentionIn of rank 0.
   return (member == &P::attention_in && !given(parameter)) || is_listed_rank(c, parameter);
 }
 

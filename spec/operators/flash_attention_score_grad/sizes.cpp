@@ -36,7 +36,8 @@ FlashRequirement packed_sequence_limit() {
 bool is_of_wide_page(const FlashCall& c) { return is_u3(c) || is_of_public_page(c); }
 bool is_of_narrow_page(const FlashCall& c) { return is_padded(c) || is_u1(c); }
 
-/// FAG-C44a covers sizes from 513 to 768: this page excludes them, other pages allow them.
+/// Requirement FAG-C44a checks sizes from 513 to 768, which this page excludes and other pages
+/// allow.
 FlashRequirement head_size_limit() {
   static constexpr auto concerned = [](const FlashCall& c) {
     return is_of_narrow_page(c) && has_query_extents(c);
@@ -94,8 +95,8 @@ FlashRequirement narrow_head_sizes() {
                }}}};
 }
 
-/// Returns whether `count` is above `least`, the limit with K = 1000, and at most `most`, the limit
-/// with K = 1024.
+/// Returns whether `count` is between the two readings of a limit: above `least` (K = 1000) and at
+/// most `most` (K = 1024).
 bool is_between(std::int64_t count, std::int64_t least, std::int64_t most) {
   return count > least && count <= most;
 }

@@ -18,8 +18,8 @@ using FlashParameters = FlashOp::Parameters;
 using FlashRequirement = Requirement<FlashOp>;
 using FlashMember = MemberOf<FlashOp>;
 
-/// The sources that the requirements cite: the seeds (the first set of documentation), and the
-/// pages and host code of the upstream repository.
+/// The sources that the requirements cite: the first set of documentation, and the pages and host
+/// code of the vendor's repository.
 inline constexpr std::string_view operator_page = "FlashAttentionScoreGrad.md";
 inline constexpr std::string_view unpadding_page = "aclnnFlashAttentionUnpaddingScoreGrad.md";
 inline constexpr std::string_view rope_page = "aclnnFlashAttentionUnpaddingScoreGradV3.md";
@@ -50,8 +50,9 @@ inline constexpr std::string_view upstream_general_tiling =
 inline constexpr std::string_view upstream_kernels =
     "ops-transformer: attention/flash_attention_score_grad/op_kernel";
 
-/// The entry points that the seeds describe. FlashAttentionScoreGrad.md describes the operator that
-/// g1 and g2 call, and names only the padded layouts. u1 and u3 have their own pages.
+/// The entry points that the first set of documentation describes. FlashAttentionScoreGrad.md
+/// describes the operator that g1 and g2 call, and names only the padded layouts. u1 and u3 have
+/// their own pages.
 inline constexpr FlashEntryPoint g_pages[] = {FlashEntryPoint::g1, FlashEntryPoint::g2},
                                  g2_page[] = {FlashEntryPoint::g2},
                                  u1_page[] = {FlashEntryPoint::u1},
@@ -62,8 +63,8 @@ inline constexpr FlashEntryPoint g_pages[] = {FlashEntryPoint::g1, FlashEntryPoi
                                  all_pages[] = {FlashEntryPoint::g1, FlashEntryPoint::g2,
                                                 FlashEntryPoint::u1, FlashEntryPoint::u3};
 
-/// The seeds do not describe u2 and u4, so their public pages are used. If these repeat a point
-/// that is disputed on the page of u1, it is disputed for them, too.
+/// The first set of documentation does not describe u2 and u4, so their public pages are used. If
+/// these repeat a point that is disputed on the page of u1, it is disputed for u2 and u4, too.
 inline constexpr FlashEntryPoint u2_page[] = {FlashEntryPoint::u2},
                                  u4_page[] = {FlashEntryPoint::u4},
                                  public_pages[] = {FlashEntryPoint::u2, FlashEntryPoint::u4};
@@ -104,7 +105,7 @@ inline bool is_u1(const FlashCall& call) { return call.entry_point == FlashEntry
 inline bool is_u2(const FlashCall& call) { return call.entry_point == FlashEntryPoint::u2; }
 inline bool is_u3(const FlashCall& call) { return call.entry_point == FlashEntryPoint::u3; }
 inline bool is_u4(const FlashCall& call) { return call.entry_point == FlashEntryPoint::u4; }
-/// u1, u2 and u4: the page of u1 and the upstream code disagree about their shapes and modes.
+/// u1, u2 and u4: the page of u1 and the vendor's code disagree about their shapes and modes.
 inline bool is_packed_but_u3(const FlashCall& call) { return is_packed(call) && !is_u3(call); }
 /// u2 and u4, whose only page is the public one.
 inline bool is_of_public_page(const FlashCall& call) { return is_u2(call) || is_u4(call); }

@@ -11,7 +11,8 @@ using P = FlashParameters;
 
 bool is_float8(DType dtype) { return dtype == DType::float8_e5m2 || dtype == DType::float8_e4m3fn; }
 
-/// FAG-C22 covers the 8-bit types, which only the documentation page of the padded layouts names.
+/// Requirement FAG-C22 checks the 8-bit types, which only the documentation page of the padded
+/// layouts names.
 bool left_to_another_row(const FlashCall& c, DType dtype) {
   return is_padded(c) && is_float8(dtype);
 }

@@ -7,8 +7,8 @@
 namespace assay::spec::detail {
 namespace {
 
-/// Returns whether the pages and the host code both forbid the window of some sequence. The
-/// documentation does not cover empty sequences.
+/// Returns whether the pages and the host code both forbid the window of at least one sequence. The
+/// documentation does not mention empty sequences.
 bool is_refused(const FlashCall& c) {
   return std::ranges::any_of(
              windows_in_mode(c, 0),
@@ -17,15 +17,16 @@ bool is_refused(const FlashCall& c) {
                              [](const Window& w) { return !w.is_empty() && !host_allows_band(w); });
 }
 
-/// Returns whether the host code allows, and the documentation pages forbid, the window of some
-/// sequence in mode 0.
+/// Returns whether in mode 0 the documentation pages forbid the window of at least one sequence,
+/// and the host code allows it.
 bool is_of_host_alone(const FlashCall& c) {
   return !is_refused(c) && std::ranges::any_of(windows_in_mode(c, 0), [](const Window& w) {
     return !w.is_empty() && !pages_allow(w) && host_allows(w);
   });
 }
 
-/// Returns whether the window would be illegal for some sequence without queries or without keys.
+/// Returns whether the window would be illegal for at least one sequence without queries or without
+/// keys.
 bool binds_nothing(const FlashCall& c) {
   return std::ranges::any_of(windows_in_mode(c, 0),
                              [](const Window& w) {

@@ -48,7 +48,7 @@ std::vector<Row> presence() {
                 .status = exactly(Status::param_nullptr)}),
       pointers_not_null<Op>(
           {.id = "NSAC-C03", .source = parameters, .standing = Standing::derived}),
-      // The page does not mention empty tensors. The page of the forward refuses them. The
+      // The page does not mention empty tensors, but the page of the forward refuses them. The
       // gradients would be 0.
       with_elements(
           Tensors<Op, &P::output_grad, &P::input, &P::weight>(),
@@ -184,7 +184,7 @@ std::vector<Row> windows() {
           {.id = "NSAC-C10", .source = constraints, .standing = documented}),
       multiple_of_16<Op, &Attributes::compress_stride>(
           {.id = "NSAC-C11", .source = constraints, .standing = documented}),
-      // A literal reading of the documentation page allows a stride of 0, which is a multiple of 16
+      // Read literally, the documentation page allows a stride of 0, because 0 is a multiple of 16
       // and smaller than every window. The host code accepts it.
       positive_stride<Op>(
           {.id = "NSAC-C11a",

@@ -33,13 +33,13 @@ Row coded(std::string_view id, std::string_view statement = {}) {
   row.standing = Standing::upstream;
   return row;
 }
-/// A limit of which the pages or the vendor's code say different things.
+/// A limit about which the pages or the vendor's code disagree.
 Row disputed(Row row) {
   row.standing = Standing::disputed;
   row.sides = {Side::reject};
   return row;
 }
-/// A condition on sizes; `reaches`: see Requirement.
+/// Builds a condition on sizes; for `reaches` see Requirement.
 Row limited(Row row, Legal holds, std::vector<Violation<Op>> violations, Legal reaches = nullptr) {
   row.applies = ranks_fit<Op>;
   row.holds = holds;
@@ -162,8 +162,8 @@ std::vector<Row> lengths() {
           disputed(long_sequences)};
 }
 
-/// Returns whether the extents of `member` are those of another tensor: its tokens and heads, and
-/// its last extent if `with_dim`.
+/// Returns whether `member` and another tensor have the same tokens and heads and, if `with_dim`,
+/// the same last extent.
 bool is_like(const Call<Op>& c, Member<Op> member, Member<Op> model, bool with_dim) {
   const Shape &own = (c.parameters.*member).shape, &other = (c.parameters.*model).shape;
   return own[0] == other[0] && own[1] == other[1] && (!with_dim || own[2] == other[2]);

@@ -5,7 +5,7 @@ namespace {
 
 using Op = SelectedOp;
 
-/// NSAS-C03 covers a null inputLayout.
+/// Requirement NSAS-C03 checks a null inputLayout.
 SelectedRow layout() {
   return selection::layout_is_tnd<Op>({.id = "NSAS-C11",
                                        .source = {selected_page, "parameters"},
@@ -26,8 +26,8 @@ SelectedRow sparse_modes() {
                                      .notes = "NSAS-Q7"});
 }
 
-/// In this mode without a mask the forward sees every key, but the kernel of the gradient applies
-/// the causal mask.
+/// In this mode and without a mask, the queries of the forward see every key, but the kernel of the
+/// gradient applies the causal mask.
 SelectedRow mode_without_mask() {
   return {.id = "NSAS-C33a",
           .statement =

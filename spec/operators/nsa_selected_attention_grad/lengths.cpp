@@ -9,7 +9,7 @@ using Op = SelectedOp;
 using P = Op::Parameters;
 
 /// The limits "2M" and "128K" of the documentation page, which does not say whether K is 1000 or
-/// 1024. NSAS-C44 covers the sizes between the two.
+/// 1024. Requirement NSAS-C44 checks the sizes between the two readings.
 constexpr std::int64_t most_tokens = 2 * 1024 * 1024, agreed_tokens = 2 * 1000 * 1000;
 constexpr std::int64_t longest = 128 * 1024, agreed_longest = 128 * 1000;
 /// The smallest number of sequences of length `agreed_longest` that together have more tokens than
@@ -104,8 +104,8 @@ SelectedRow key_tokens() {
                       }}}};
 }
 
-/// No sequence is empty, so too many sequences also have too many tokens: NSAS-C22 and NSAS-C23
-/// cover that refusal. If only one array is empty, NSAS-C13 does not apply.
+/// Because no sequence is empty, too many sequences also have too many tokens, which the
+/// requirements NSAS-C22 and NSAS-C23 check. If only one array is empty, NSAS-C13 does not apply.
 SelectedRow number_of_sequences() {
   static constexpr auto counted = [](const Sums& sums) {
     return !sums || (!sums->empty() && std::ssize(*sums) <= most_tokens);
@@ -136,7 +136,7 @@ SelectedRow number_of_sequences() {
                           }}}};
 }
 
-/// The violations with an empty sequence belong to NSAS-C15; they also break this requirement.
+/// The calls with an empty sequence, which break requirement NSAS-C15, also break this requirement.
 SelectedRow length_limits() {
   static constexpr auto fits = [](std::int64_t length) { return length >= 1 && length <= longest; };
   return {.id = "NSAS-C28",

@@ -23,8 +23,8 @@ SelectedRow offered() {
           .violations = {}};
 }
 
-/// A call cannot break these requirements: the documentation contains the table of products, and
-/// the computation does not depend on it.
+/// No call can break these requirements, because a call does not contain the product on which it
+/// runs.
 SelectedRow not_offered() {
   return {
       .id = "NSAS-C01a",

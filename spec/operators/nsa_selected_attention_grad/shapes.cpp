@@ -10,8 +10,8 @@ using P = Op::Parameters;
 
 enum : std::size_t { tokens, heads, dim };
 
-/// Returns whether `members` have the extent of `model` along `axis`. NSAS-C12 covers calls with
-/// wrong ranks.
+/// Returns whether `members` have the extent of `model` along `axis`. Requirement NSAS-C12 checks
+/// the ranks.
 bool agree(const SelectedCall& c, Member<Op> model, std::initializer_list<Member<Op>> members,
            std::size_t axis) {
   if (!ranks_fit(c)) return true;
@@ -79,8 +79,8 @@ SelectedRow ranks() {
                      {"topk_indices_of_two", drop_axis<Op, &P::topk_indices>}}};
 }
 
-/// TND, the only layout, has three letters; the documentation page's column of axes says "3-4"
-/// anyway.
+/// The only layout is TND, with three axes, but the documentation page says "3-4" in its column of
+/// axes.
 SelectedRow three_axes_of_operands() {
   return {.id = "NSAS-C12a",
           .statement = "query, key and value have three axes, like TND; the page also lists four.",
@@ -180,8 +180,8 @@ SelectedRow mask_rank() {
                                           .standing = Standing::documented});
 }
 
-/// The documentation page's column of axes says 2. In the related operators a tensor without axes
-/// counts as absent.
+/// The documentation page says 2 in its column of axes. In the related operators a tensor without
+/// axes counts as absent.
 SelectedRow mask_without_axes() {
   return {.id = "NSAS-C36a",
           .statement =

@@ -75,7 +75,7 @@ SelectedRow query_heads() {
                          {"remainder", make_heads<3, 2>}}};
 }
 
-/// If key has too many heads, either query has too many, too, or its heads do not form whole
+/// If key has too many heads, then query has too many, too, or the heads of query do not form whole
 /// groups. If key has 0 heads, the part of NSAS-C25 about groups does not apply.
 SelectedRow key_heads() {
   return {.id = "NSAS-C26",
@@ -99,14 +99,14 @@ SelectedRow group_sizes() {
                                       .standing = Standing::documented});
 }
 
-/// NSAS-C30 covers a block size of 0: no length is a multiple of 0.
+/// Requirement NSAS-C30 checks a block size of 0, because no length is a multiple of 0.
 SelectedRow block_sizes() {
   return selection::small_blocks<Op>({.id = "NSAS-C34",
                                       .source = {upstream_selected_tiling, "selected blocks"},
                                       .standing = Standing::upstream});
 }
 
-/// NSAS-C32 covers negative counts, which cannot be extents.
+/// Requirement NSAS-C32 checks negative counts, which cannot be extents.
 SelectedRow some_block() {
   return selection::some_block<Op>({.id = "NSAS-C35",
                                     .source = {upstream_selected_tiling, "selected blocks"},

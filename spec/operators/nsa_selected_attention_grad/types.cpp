@@ -121,7 +121,8 @@ SelectedRow operands_of_one_type() {
                          {"attention_out_grad", swap_type<Op, &P::attention_out_grad>}}};
 }
 
-/// Passes formats as the documentation page's example does, whose tensors all have three axes.
+/// Passes the formats of the example on the documentation page. All tensors of the example have
+/// three axes.
 void pass_nchw(SelectedCall& call) {
   visit_fields(call.parameters, [](std::string_view, auto& member) {
     if constexpr (std::same_as<std::remove_cvref_t<decltype(member)>, Parameter>)

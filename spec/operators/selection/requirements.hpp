@@ -216,7 +216,8 @@ Requirement<Op> some_block(Requirement<Op> row) {
   return row;
 }
 
-/// A negative selectedBlockCount cannot be an extent of a tensor; `some_block` covers it, too.
+/// A negative selectedBlockCount cannot be an extent of a tensor; the requirement `some_block` also
+/// refuses it.
 template <class Op>
 Requirement<Op> lists_of_blocks(Requirement<Op> row) {
   using P = typename Op::Parameters;

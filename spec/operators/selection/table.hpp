@@ -12,7 +12,7 @@
 /// make calls that break them. Do not use them in an implementation.
 namespace assay::spec::nsa::selection {
 
-/// The tensors with three axes whose shapes and sums define the problem of a call.
+/// The tensors with three axes. Their shapes and the sums of lengths define the problem of a call.
 template <class Op>
 inline constexpr auto ranked = Tensors<Op>();
 
@@ -54,7 +54,7 @@ std::optional<Extents> key_as_given(const Call<Op>& call) {
   return packed_extents(call.parameters.key.shape, *call.parameters.actual_seq_kvlen);
 }
 
-/// The problem that a call with fitting ranks and sums describes; nothing for other calls.
+/// Returns the problem that a call describes; nothing if its ranks or sums are not consistent.
 template <class Op>
 std::optional<SelectionProblem> problem_of(const Call<Op>& call) {
   const auto query = query_as_given(call);
@@ -81,13 +81,13 @@ std::optional<SelectionProblem> problem_of(const Call<Op>& call) {
       .mask_dtype = given(p.atten_mask) ? p.atten_mask.dtype : DType::boolean};
 }
 
-/// In calls that break a requirement, each sequence has this many more blocks than a query selects.
+/// In calls that break a requirement, a sequence has this many more blocks than a query selects.
 template <class Op>
 inline constexpr std::int64_t spare_blocks = 0;
 
 /// Applies `change` to the problem of the call, then writes the call again: contiguous, without
-/// mask, with all sequences of a side as long as the longest one. The key sequences have as many
-/// blocks as a query selects, and the spare ones.
+/// mask, with all sequences of a side as long as the longest one. The key sequences have
+/// `spare_blocks` more blocks than a query selects.
 template <class Op>
 void rewrite(Call<Op>& call, void (*change)(SelectionProblem& problem)) {
   auto problem = problem_of(call);

@@ -18,7 +18,8 @@ TYPED_TEST(AclnnIdentity, OutputsHaveTheSameBitsAndVerdicts) {
   expect_equal_outputs(*assay::tests::tiled_kernel<TypeParam>());
 }
 
-/// For example reserved tensors and scalars, and the format in a page's example.
+/// These cases have, for example, reserved tensors and scalars, and the format in the example of a
+/// page.
 TYPED_TEST(AclnnIdentity, VariantsOfCallsAreTaken) {
   expect_equal_variants(*assay::tests::tiled_kernel<TypeParam>());
 }

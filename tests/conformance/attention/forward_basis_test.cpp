@@ -96,7 +96,7 @@ ForwardResult run_forward(const Op::Problem& p, const Op::Inputs& inputs, const 
   return r;
 }
 
-/// Makes the protected members public.
+/// Gives the test access to the protected members.
 class Basis : public ForwardBasis {
  public:
   using ForwardBasis::check_structure;

@@ -80,9 +80,9 @@ TEST_P(BlockedForward, AgreesWithTheDefinitionIn113Bits) {
   const Forward<Quad> exact = forward(p, operands_of<Quad>(p, inputs), side_inputs(inputs));
   ASSERT_EQ(blocked.softmax_max.size(), exact.softmax_max.size());
   ASSERT_EQ(blocked.attention_out.size(), exact.attention_out.size());
-  // |score| <= |scale| head_dim, and each term is rounded twice. A bias is a number below 1, or at
-  // most a slope below 1 times a distance. Then follow the errors of the exponential and of the
-  // sums.
+  // Limit of the error. |score| <= |scale| head_dim, and each term is rounded twice. A bias is a
+  // number below 1, or at most a slope below 1 times a distance. The errors of the exponential and
+  // of the sums are added.
   const auto dim = static_cast<double>(p.head_dim + p.head_dim_rope);
   const auto keys = static_cast<double>(p.seq_kv);
   const double bias = p.pse_shift == spec::PseShape::absent ? 0.0

@@ -86,8 +86,8 @@ TEST(Controls, AnUnknownReferenceIsBlindAndANearlyZeroGradientWeak) {
   EXPECT_EQ(report.findings.back().rule, FindingRule::note);
 }
 
-/// There is one key, so P is 1 up to the rounding of the statistics, and 1/keep_prob is not an fp32
-/// number. So dq consists only of rounding errors.
+/// With one key, P is 1 up to the rounding of the statistics. Because 1/keep_prob is not an fp32
+/// number, dq consists only of rounding errors.
 TEST(Controls, AGradientOfNoiseMakesItsCaseWeak) {
   const auto c = parse_case<Op>(case_words(
       "flash_attention_score_grad --dtype=fp32 --entry_point=g2 --seq_q=5 --seq_kv=1 --head_dim=16 "

@@ -52,7 +52,7 @@ struct Subject {
       distances.add(row, ratios);
     }
   }
-  /// The error map, measured in parts. Each part ends at one of these rows.
+  /// Measures the error map in parts. Each part ends at one of these rows.
   ErrorMap map(const std::vector<std::int64_t>& ends = {}) const {
     Distances all(e);
     std::int64_t first = 0;

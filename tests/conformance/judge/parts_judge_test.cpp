@@ -96,7 +96,7 @@ struct Subject {
     report = {}, controls.clear();
     return judge.finish(1000, report, controls);
   }
-  /// Does the same with stored entries.
+  /// Judges in parts in the same way, with stored entries.
   Decision kept(std::int64_t affordable) {
     Expectation whole = e;
     const auto own = certifier(affordable);

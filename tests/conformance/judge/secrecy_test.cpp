@@ -91,8 +91,8 @@ Inverted reference_of(const Case<Op>& c, const spec::Numerics& numerics) {
                   [](Dyadic value) { return static_cast<std::uint64_t>(value.numerator); });
 }
 
-/// Computes the inverted words in another process. So only the judge can have written the words
-/// themselves to the memory of this process.
+/// Computes the inverted words in another process, so that only the judge can have written the
+/// words themselves to the memory of this process.
 template <class Op>
 Inverted known_elsewhere(const Case<Op>& c, const spec::Numerics& numerics) {
   std::array<int, 2> pipe{};

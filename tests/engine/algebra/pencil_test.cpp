@@ -161,8 +161,8 @@ TEST(Tolerance, AnExponentialGrowsItsErrorAndKeepsTheRowsShareInItsDerivative) {
   EXPECT_NEAR(p.shared, (0.125 + rho * rho) / 2, 1e-10);
 }
 
-// README A6. Below e^-709 the exponential counts as 0; the bound covers this as a residue (an error
-// term of this size).
+// README A6. Below e^-709 the exponential counts as 0; the bound contains an error term (residue)
+// of this size.
 TEST(Tolerance, AnExponentialThatVanishesHasNoError) {
   const Reading on(Units{}, {});
   Number x = on.exact(-1e38);

@@ -202,8 +202,8 @@ void expect_checks_of_requirements(const std::vector<MutantOf<Op>>& mutants) {
     for (const auto& violation : row.violations) {
       spec::Call<Op> call = plain;
       violation.apply(call);
-      // The call must be refused by the check of the requirement that it breaks, or by that of a
-      // requirement that it breaks at the same time.
+      // The check of the requirement that the call breaks must refuse the call; if the call breaks
+      // several requirements, the check of any of them.
       const auto is_expected = [&](const std::string& id) {
         return id == row.id || std::ranges::find(row.implies, id) != row.implies.end();
       };

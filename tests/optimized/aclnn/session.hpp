@@ -29,7 +29,7 @@ class Session : public testing::Test {
   aclrtStream stream = nullptr;
 };
 
-/// Bytes on the device.
+/// A buffer on the device.
 class DeviceBytes {
  public:
   explicit DeviceBytes(std::span<const std::byte> bytes);

@@ -114,8 +114,8 @@ TEST(CompressTiling, IsLegalForEverySizeOfHeadsAndEveryWindow) {
       }
 }
 
-/// Every token of every sequence must be in exactly one tile of one part. No tile may need more
-/// windows than fit into its buffers.
+/// Expects that every token of every sequence is in exactly one tile of one part, and that no tile
+/// needs more windows than fit into its buffers.
 RC_GTEST_PROP(CompressTiling, CutsEveryTokenOnce, ()) {
   const Problem p = random_problem(3000);
   const Tiling tiling = plan(p, device::a2());

@@ -45,8 +45,8 @@ TEST(Attention, CountsBlocksThatHoldAPair) {
   EXPECT_EQ((Attention{.seq_q = 384, .seq_kv = 128, .causal = true}.blocks()), 0 + 0 + 1);
 }
 
-/// According to the project's notes on the device, section 4.3, a tile reads 176 KiB, drains 176
-/// KiB and needs five products.
+/// By the published description of the schedule, a tile reads 176 KiB, drains 176 KiB and needs
+/// five products.
 TEST(Gradient, OfTheBasicFamilyMovesThePublishedBytesOfABlock) {
   EXPECT_NEAR(of_tile(basic(), Pipe::cube_mte2), 176 * 1024.0 / 88, 0.01);
   EXPECT_NEAR(of_tile(basic(), Pipe::fixpipe), 176 * 1024.0 * 3 / 256, 0.01);
@@ -55,24 +55,24 @@ TEST(Gradient, OfTheBasicFamilyMovesThePublishedBytesOfABlock) {
   EXPECT_NEAR(of_tile(basic(), Pipe::mte3), 32 * 1024.0 / 80, 0.01);
 }
 
-/// According to the project's notes on the device, section 4.4, a tile reads 120 KiB and drains 192
-/// KiB.
+/// By the published description of the schedule, a tile reads 120 KiB and drains 192 KiB.
 TEST(Gradient, OfTheSameAbFamilyMovesThePublishedBytesOfABlock) {
   EXPECT_NEAR(of_tile(same_ab(), Pipe::cube_mte2), 120 * 1024.0 / 88, 0.01);
   EXPECT_NEAR(of_tile(same_ab(), Pipe::fixpipe), 192 * 1024.0 * 3 / 256, 0.01);
   EXPECT_NEAR(of_tile(same_ab(), Pipe::cube), 5 * 518, 0.01);
 }
 
-/// According to the project's notes on the device, section 6.3, a tile takes about 2280 cycles on
-/// each vector core. The schedule sameAB also copies between tiles and rows: 96 KiB at 256 B per
-/// cycle in four instructions.
+/// By the costs of the instructions, a tile takes about 2280 cycles on each vector core. The
+/// schedule sameAB also copies between tiles and rows: 96 KiB at 256 B per cycle in four
+/// instructions.
 TEST(Gradient, OfABlockTakesThePublishedVectorCycles) {
   EXPECT_NEAR(of_tile(basic(), Pipe::vector), 2280, 25);
   EXPECT_NEAR(of_tile(same_ab(), Pipe::vector) - of_tile(basic(), Pipe::vector),
               96 * 1024.0 / 256 + 4 * (1 + 16), 0.01);
 }
 
-/// Device facts, section 4.4: the buffers of a round of 512 x 512 scores fill L1 completely.
+/// By the published description of the schedule, the buffers of an iteration over 512 x 512 scores
+/// fill L1 completely.
 TEST(Gradient, FaultsWhereARoundDoesNotFitByOneByte) {
   device::Spec spec = device::a2();
   EXPECT_NO_THROW(model(rounds(1), same_ab(), spec));

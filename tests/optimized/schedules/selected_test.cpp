@@ -70,9 +70,8 @@ double bytes_through_l2(const device::Program& program, Pipe pipe) {
   return bytes;
 }
 
-/// Source: the project's notes on the device, section 4.7. For a chunk of eight blocks, the cube
-/// works for 1664 cycles. The chunk reads 320 KiB of keys and values and 64 KiB of scores and dP,
-/// and adds 640 KiB of dk and dv.
+/// Counted by hand: for a chunk of eight blocks, the cube works for 1664 cycles. The chunk reads
+/// 320 KiB of keys and values and 64 KiB of scores and dP, and adds 640 KiB of dk and dv.
 TEST(ByToken, MovesThePublishedBytesOfAChunk) {
   const Selection s = selection(1, 16, 64, 4096);
   const device::Spec spec = device::a2();

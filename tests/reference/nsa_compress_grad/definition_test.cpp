@@ -26,12 +26,13 @@ struct Windows {
   std::int64_t size, stride;
 };
 
-/// Block sizes and strides: two or more windows cover a token; sizes that are multiples of the
-/// stride, and others; also adjacent windows and windows with gaps, which are not legal.
+/// Block sizes and strides with which two or more windows cover a token. Some sizes are multiples
+/// of the stride, some are not. There are also adjacent windows and windows with gaps, which are
+/// not legal.
 constexpr Windows windows[] = {{2, 1}, {3, 2}, {4, 2}, {5, 2}, {6, 1}, {3, 3}, {2, 3}};
 
-/// Lengths of one sequence and of several: empty sequences at the start, in the middle and at the
-/// end; shorter than a window; exactly one window; with tokens after the last window.
+/// Lengths of one or several sequences: empty at the start, in the middle and at the end; shorter
+/// than a window; exactly one window; longer than the last window.
 std::vector<NamedCompression> small_compressions() {
   std::vector<NamedCompression> compressions;
   for (const auto& [size, stride] : windows) {

@@ -78,7 +78,8 @@ class FileJudge {
     return Judged{.report = std::move(*report), .unconfirmed = {}};
   }
 
-  /// Errors: UsageError naming the part of the file that contradicts the case.
+  /// Judges the outputs of one implementation. Errors: UsageError naming the part of the file that
+  /// contradicts the case.
   Judged judge(const std::string& name, const fixtures::Actual& actual) {
     if (!actual.fault.empty()) throw UsageError(actual.fault);
     if (const auto reason = without_tensors(case_))
@@ -99,7 +100,7 @@ class FileJudge {
                                   : conformance::numerics_from_json(actual.profile, io, Op::name);
   }
 
-  /// Replaces the inputs of the replay line by those of the file.
+  /// Replaces the inputs of the replay line by the inputs in the file.
   /// Errors: UsageError if the case has no inputs that can be replaced.
   void take_given_inputs() {
     const std::string where = fmt::format("{}:/cases/{}", options_.file, record_.id);
@@ -152,8 +153,8 @@ class FileJudge {
     return result;
   }
 
-  /// A kernel may declare another memory order of inputs than that of the file. Returns a text that
-  /// says so; empty if it does not.
+  /// Returns a text if the kernel declares another memory order of inputs than the file has;
+  /// otherwise an empty text.
   std::optional<std::string> other_places(const spec::Numerics& numerics) const {
     using Suite = conformance::Suite<Op>;
     const auto declared = Suite::as_declared(case_.problem, case_.entry_point, numerics);
@@ -201,8 +202,8 @@ class FileJudge {
     return result;
   }
 
-  /// Returns why the stored inputs differ from those that the case has for these numerics. Only
-  /// exact cases have inputs that depend on the numerics.
+  /// Returns why the stored inputs differ from the inputs that the case has for these numerics.
+  /// Only exact cases have inputs that depend on the numerics.
   /// Errors: std::invalid_argument if the inputs differ although no input of the case depends on
   /// the numerics: the file was changed.
   std::optional<std::string> other_inputs(const spec::Numerics& numerics) {

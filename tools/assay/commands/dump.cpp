@@ -46,8 +46,8 @@ class Dump {
 
   std::int64_t count() const { return count_; }
 
-  /// Errors: UsageError if the folder contains arrays of an earlier dump that this case would not
-  /// replace.
+  /// Checks the folder. Errors: UsageError if it contains arrays of an earlier dump that this case
+  /// would not replace.
   void require_no_other_than(const std::set<std::string>& names) const {
     std::set<std::string> others;
     for (const char* const part : {"inputs", "actual", "expected", "radius", "tau", "stages"}) {

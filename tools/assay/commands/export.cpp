@@ -343,8 +343,8 @@ ExitCode export_lines(const ExportOptions& options, const Context& context) {
   return conclude(options, std::ssize(stored), golden, context.out);
 }
 
-/// Errors: UsageError for a flag that selects cases from a plan: the flag `named` already names the
-/// cases.
+/// Checks that no flag selects cases from a plan, because the flag `named` already names the cases.
+/// Errors: UsageError.
 void require_no_plan(const CLI::App& app, std::string_view named) {
   for (const char* flag : {"--only", "--largest", "--seed", "--random", "--product", "--upstream",
                            "--documents", "--cases", "--full"})

@@ -47,8 +47,8 @@ Listing entry_points(const Registry&, const spec::Policy&) {
   return listing;
 }
 
-/// Lists requirements. If the policy ignores requirements that only the upstream code states, omits
-/// these.
+/// Lists requirements. Leaves out requirements that only the vendor's code states if the policy
+/// ignores them.
 Listing requirements(const Registry&, const spec::Policy& policy) {
   Listing listing{.head = {"requirement", "standing", "sides", "statement"}, .rows = {}};
   for_each_operator([&]<class Op> {
@@ -191,7 +191,8 @@ Coverage planned_coverage(const Planned<Op>& planned, const spec::Policy& policy
   return coverage;
 }
 
-/// For each size, removes those missing values that the plan of one of the next seeds contains.
+/// Removes from the missing values of each size those that the plan of one of the next seeds
+/// contains.
 template <class Op>
 void complete_sizes(std::vector<conformance::SizeCoverage>& sizes, PlanFlags flags) {
   const std::uint64_t seed = flags.seed;
@@ -275,8 +276,8 @@ ExitCode list(const ListOptions& options, const Context& context) {
   return ExitCode::conformant;
 }
 
-/// Errors: UsageError for a flag that has no effect with the other flags, or that needs a missing
-/// flag.
+/// Checks the combination of flags. Errors: UsageError for a flag that has no effect with the other
+/// flags, or that needs a missing flag.
 void require_use_of_flags(const CLI::App& app, const ListOptions& options) {
   std::string of_plan;
   for (const char* flag : {"--seed", "--random", "--product", "--only", "--cases", "--full"})

@@ -20,7 +20,8 @@ struct ResultFiles {
   /// `store_text`: the help text of --store.
   void declare(CLI::App& app, const std::string& store_text);
   std::vector<Destination> texts() const;
-  /// Errors: UsageError if a file cannot be written, or is one of `inputs`.
+  /// Checks the destinations. Errors: UsageError if a file cannot be written, or is one of
+  /// `inputs`.
   void require_writable(const std::vector<Destination>& inputs = {}) const;
   /// Prints the paths of the results that were written.
   void print(std::ostream& out, const Deliveries& deliveries) const;

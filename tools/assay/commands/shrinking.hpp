@@ -36,7 +36,7 @@ conformance::Shrunk<Op> shrunk(const conformance::Case<Op>& c,
     recorder.take();
     return report;
   };
-  // As long as the same case is repeated, the same kernel object is used.
+  // While the same case is repeated, the same kernel object is used.
   std::unique_ptr<spec::Implementation<Op>> kernel;
   std::string line;
   const conformance::CaseJudge<Op> alone = [&](const conformance::Case<Op>& again) {

@@ -139,7 +139,7 @@ struct Sinks {
   conformance::Sink report, html, junit;
 };
 
-/// Errors: UsageError for flags that exclude each other, and for invalid values.
+/// Checks the flags. Errors: UsageError for flags that exclude each other, and for invalid values.
 void require_usable(const SweepOptions& options) {
   if (options.resume && options.files.store.empty())
     throw UsageError("--resume needs --store with the file of the interrupted sweep");
@@ -198,7 +198,8 @@ void declare_lines(CLI::App& app, SweepOptions& options) {
                  "instead of a plan, the cases that failed in this report.json");
 }
 
-/// Errors: UsageError if another flag is combined with one that names the cases.
+/// Checks that only one flag selects the cases. Errors: UsageError if another flag is combined with
+/// one that names the cases.
 void require_one_choice(const CLI::App& app) {
   const char* const all[] = {"--lines",   "--last-failed", "--seed", "--random",
                              "--product", "--cases",       "--full"};
@@ -210,8 +211,8 @@ void require_one_choice(const CLI::App& app) {
 }
 
 /// Selects the implementation that failed, unless the user names another one. The report may come
-/// from another person. So the implementation in the report is used only if it is registered in
-/// this program; a command in the report is never executed.
+/// from another person, so its implementation is used only if it is registered in this program; a
+/// command in the report is never executed.
 /// Errors: UsageError if the implementation is not registered.
 void choose_implementation(const conformance::Results& results, SweepOptions& options,
                            const Context& context) {
@@ -411,8 +412,8 @@ void SweepSteps::write() {
 }
 
 ExitCode SweepSteps::end() {
-  // This must be the last step: if the process is killed before it, the next run can resume all
-  // finished cases. The next run also runs the cases that a stop or a time budget skipped.
+  // This is the last step, so that after a kill before it the next run can resume all finished
+  // cases. The next run also runs the cases that a stop or a time budget skipped.
   bool stored = true;
   if (store_ && !deliveries_.has_failed("--store"))
     deliveries_.attempt("--store", [&] {

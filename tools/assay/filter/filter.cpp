@@ -29,15 +29,15 @@ class Pieces {
     return at_ == value_.size();
   }
   std::size_t place() const { return at_; }
-  /// If this sign is next, consumes it and returns true.
+  /// If the next character is this sign, skips it and returns true.
   bool take(char sign) {
     skip_blanks();
     if (at_ == value_.size() || value_[at_] != sign) return false;
     ++at_;
     return true;
   }
-  /// If this word is next, consumes it and returns true. The word is an operator only next to a
-  /// field term, a flag, a quote or a parenthesis.
+  /// If the next word is this operator, skips it and returns true. A word is an operator only next
+  /// to a field term, a flag, a quote or a parenthesis.
   bool take_word(std::string_view word) {
     skip_blanks();
     if (field_terms_ > 0 ? word_end(at_, word) == 0 : !is_word_at(at_, word)) return false;
@@ -83,8 +83,8 @@ class Pieces {
     require_field(text, begin);
     return text;
   }
-  /// Refuses a field term whose field does not exist: it cannot be meant as a text either, because
-  /// no replay line contains it.
+  /// Refuses a field term whose field does not exist. It cannot be a text to search for, because no
+  /// replay line contains it.
   void require_field(const std::string& text, std::size_t at) const {
     const std::string name = conformance::compared_name(text);
     if (name.empty() || std::ranges::find(names_, name) != names_.end()) return;

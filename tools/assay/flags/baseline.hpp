@@ -26,7 +26,7 @@ class Baseline {
  public:
   /// No known failures.
   Baseline() = default;
-  /// Errors: UsageError naming the file, the line and the error in it.
+  /// Reads the file at `path`. Errors: UsageError naming the file, the line and the error in it.
   explicit Baseline(const std::string& path);
 
   /// Returns why the failure does not count: "known until 2027-03-31: REASON"; empty if it counts.

@@ -36,7 +36,8 @@ class CaseFlags {
     });
   }
 
-  /// Errors: UsageError naming the flag, its value and what is accepted.
+  /// Returns the case that the flags describe. Errors: UsageError naming the flag, its value and
+  /// what is accepted.
   template <class Op>
   conformance::Case<Op> parsed(const CLI::App& app) const {
     std::vector<std::string> words;

@@ -93,8 +93,8 @@ bool is_registered(const Registry& registry, const std::string& name) {
   return registry.find<Op>(name) != nullptr;
 }
 
-/// In the replay lines of `assay check`, --implementation is the name of the kernel whose outputs
-/// are in the file.
+/// For `assay check`, whose replay lines contain in --implementation the name of the kernel that
+/// wrote the outputs in the file.
 inline constexpr const char* outputs_of_a_file =
     ". Outputs in a file are judged by 'assay check FILE', which runs no kernel";
 
@@ -175,7 +175,7 @@ inline void tell_in_process(const ImplementationFlags& flags, std::ostream& err)
 adapters::WorkerLimits limits(const ImplementationFlags& flags);
 
 /// Makes the implementation in this process or in a worker process, as the flags say. Errors: as
-/// `make_here`, but UsageError if the implementation cannot be opened.
+/// for `make_here`, but UsageError if the implementation cannot be opened.
 template <class Op>
 std::unique_ptr<spec::Implementation<Op>> make_implementation(const Registry& registry,
                                                               const ImplementationFlags& flags) {

@@ -10,7 +10,7 @@
 
 namespace assay::cli {
 
-/// Writes results to several destinations: an error in one of them does not stop the others.
+/// Writes results to several destinations. If one of them fails, the others are still written.
 class Deliveries {
  public:
   /// Calls `write`, which writes the file that the flag names. If `write` throws, stores the error.

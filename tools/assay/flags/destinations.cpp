@@ -100,8 +100,8 @@ const std::vector<Signature>& signatures() {
   return all;
 }
 
-/// Errors: UsageError if the file contains anything except a text of this kind. An empty file is
-/// accepted.
+/// Checks a file before it is replaced. Errors: UsageError if it contains anything except a text of
+/// this kind. An empty file is accepted.
 void require_own_result(const Destination& destination, const fs::path& file) {
   const Signature& own = *std::ranges::find(signatures(), destination.kind, &Signature::kind);
   std::string text(beginning, '\0');
@@ -117,7 +117,7 @@ void require_own_result(const Destination& destination, const fs::path& file) {
                                            own.what));
 }
 
-/// Errors: UsageError for a device that rejects writes, e.g. a full one.
+/// Checks a device. Errors: UsageError if it rejects writes, for example because it is full.
 void require_device(const Destination& destination, const fs::path& file) {
   constexpr int flags = O_WRONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC;
   const fixtures::Descriptor device(::open(file.c_str(), flags));

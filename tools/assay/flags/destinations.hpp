@@ -38,10 +38,11 @@ void require_writable(const std::vector<Destination>& texts,
                       const std::vector<Destination>& others = {},
                       Replace replace = Replace::own_results);
 
-/// Errors: UsageError if neither the folder at the path nor its parent folder exists.
+/// Checks the place of a folder. Errors: UsageError if neither the folder nor its parent folder
+/// exists.
 void require_place_of_folder(const Destination& folder);
 
-/// Errors: UsageError if writing the case file would overwrite a file of another kind.
+/// Checks a case file. Errors: UsageError if writing it would overwrite a file of another kind.
 void require_case_file(const Destination& file, fixtures::CaseFileKind kind);
 
 bool is_standard_output(std::string_view path);

@@ -19,10 +19,10 @@ struct Foreign {
   std::string scheme, rest;
 };
 
-/// Returns nothing for a name without a scheme.
+/// Parses the name. Returns nothing for a name without a scheme.
 std::optional<Foreign> foreign(const std::string& name);
 
-/// Errors: UsageError naming the existing schemes.
+/// Checks that the scheme exists. Errors: UsageError naming the existing schemes.
 void require_scheme(const Foreign& foreign);
 
 /// Returns the SHA-256 of the bytes of a file. Errors: UsageError if the file cannot be read.

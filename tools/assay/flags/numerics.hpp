@@ -18,7 +18,7 @@ spec::Numerics numerics_value(const std::string& text, spec::DType io) {
   }
 }
 
-/// Errors: UsageError if --numerics is invalid for one of the operators.
+/// Checks --numerics. Errors: UsageError if it is invalid for one of the operators.
 inline void require_numerics(const std::string& text) {
   spec::for_each_operator([&]<class Op> { numerics_value<Op>(text, spec::DType::bf16); });
 }

@@ -33,7 +33,7 @@ void add_choice(CLI::App& app, const std::string& flag, Choice& to, const std::s
   add_value(app, flag, to, read, help);
 }
 
-/// Errors: UsageError for a product that the documentation does not mention.
+/// Parses --product. Errors: UsageError for a product that the documentation does not mention.
 inline spec::Product product_value(const std::string& word) {
   const auto& products = spec::spellings_of<spec::Product>;
   if (const auto product = products.parse(word)) return *product;
@@ -138,8 +138,8 @@ inline std::vector<std::string> names_of_fields() {
   return names;
 }
 
-/// Errors: UsageError if --only selects no case of any operator. `left_out`: the number of cases
-/// that --only left out.
+/// Checks that cases are left to run. Errors: UsageError if --only selects no case of any operator.
+/// `left_out`: the number of cases that --only left out.
 inline void require_cases(std::int64_t cases, std::int64_t left_out, const PlanFlags& flags) {
   if (cases == 0 && left_out == 0 && !flags.lines.empty())
     throw UsageError(flags.lines.front().name + " contains no line of the chosen operators");
@@ -156,7 +156,7 @@ inline void require_cases(std::int64_t cases, std::int64_t left_out, const PlanF
                      "--lines FILE");
 }
 
-/// Errors: UsageError naming the file and the invalid line.
+/// Plans the cases of an operator. Errors: UsageError naming the file and the invalid line.
 template <class Op>
 std::vector<conformance::Case<Op>> sampled(const conformance::SamplingPlan& plan) {
   try {

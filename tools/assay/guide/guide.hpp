@@ -44,7 +44,8 @@ std::string meant(std::string_view word, const std::vector<std::string>& others)
 /// Commands are list, run" or "; commands are list, run". `intro`: "commands are".
 std::string one_of(std::string_view word, const std::vector<std::string>& names,
                    std::string_view intro);
-/// Does the same with another suggestion: empty, or in the form that `meant` returns.
+/// Returns the same end of a message with a given suggestion, which is empty or has the form that
+/// `meant` returns.
 std::string guessed(const std::string& guess, const std::vector<std::string>& names,
                     std::string_view intro);
 

@@ -38,7 +38,8 @@ struct Kills {
 /// Returns whether the text is a kill table, which its schema shows; false for any other text.
 bool holds_kills(const std::string& text);
 
-/// Errors: std::invalid_argument naming the member that is missing or has a wrong type.
+/// Parses a kill table. Errors: std::invalid_argument naming the member that is missing or has a
+/// wrong type.
 Kills kills_from_json(const std::string& text);
 
 /// Returns the data of the table for the HTML page.

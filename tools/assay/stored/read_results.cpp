@@ -16,7 +16,7 @@
 namespace assay::cli {
 namespace {
 
-/// Errors: UsageError naming the file.
+/// Reads the text of a report. Errors: UsageError naming the file.
 std::string read_file(const std::string& path) {
   constexpr std::size_t most = std::size_t{1} << 30;  // bytes: a device may never end
   InputFile input = read_input(path, most);
@@ -44,8 +44,8 @@ auto parsed(const std::string& path, const std::string& text, const Parse& parse
 constexpr const char* was_edited =
     "the file was changed after its sweep; run the sweep again to get a correct report";
 
-/// Errors: std::invalid_argument if more rows of a tensor were judged than it has, or if a
-/// conforming case has an error beyond its tolerance.
+/// Checks the tensors. Errors: std::invalid_argument if more rows of a tensor were judged than it
+/// has, or if a conforming case has an error beyond its tolerance.
 void require_tensors(const conformance::Results& results) {
   for (const conformance::CaseReport& report : results.cases) {
     for (const conformance::TensorReport& tensor : report.tensors)
@@ -63,7 +63,8 @@ void require_tensors(const conformance::Results& results) {
   }
 }
 
-/// Errors: std::invalid_argument if the counts of the summary differ from the cases in the report.
+/// Checks the summary. Errors: std::invalid_argument if its counts differ from the cases in the
+/// report.
 void require_counts(const conformance::Results& results) {
   const conformance::Summary& stated = results.summary;
   conformance::Summary held;

@@ -27,8 +27,8 @@ struct Order {
   std::vector<conformance::ExpectedCost> costs;
 };
 
-/// Merges the case lists of the operators: always takes the cheapest of the cases at the heads of
-/// these lists. Otherwise the first operator could use the whole time budget.
+/// Merges the case lists of the operators: always takes the cheapest of the cases at the front of
+/// these lists, so that the first operator cannot use the whole time budget.
 Order order_of(const Parts& parts);
 
 /// Parses a shard: "1/3" is the first of three. Errors: UsageError.

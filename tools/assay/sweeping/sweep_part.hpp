@@ -70,8 +70,8 @@ class SweepPart {
   /// Returns the estimated memory of a case in units of `bytes_of_element` bytes; 0 if its values
   /// are not compared with a reference.
   virtual std::int64_t weight(std::size_t place) const = 0;
-  /// From now on, computes digests of the tensors of each call, which `record` needs. Off by
-  /// default, because digests take longer than most calls.
+  /// Makes each later call compute digests of its tensors, which `record` needs. Off by default,
+  /// because digests take longer than most calls.
   virtual void keep_digests() = 0;
   /// The record to store for the case that is being concluded.
   virtual fixtures::CaseRecord record(const conformance::CaseReport& report) = 0;

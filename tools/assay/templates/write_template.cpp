@@ -93,7 +93,7 @@ std::string filled_in(std::string text) {
   return text;
 }
 
-/// Errors: UsageError if the file cannot be written.
+/// Writes one file of a template. Errors: UsageError if it cannot be written.
 void write_file(const fs::path& path, const TemplateFile& file) {
   std::string text(file.text());
   text.pop_back();

@@ -10,7 +10,8 @@ std::int32_t pass_arguments(const spec::Call<spec::FlashAttentionScoreGrad>& cal
                             const Pass& pass) {
   const auto& p = call.parameters;
   const auto& at = call.attributes;
-  // The prototypes have groups of parameters in common. V3 adds one parameter next to some of them.
+  // Groups of parameters that several prototypes contain. V3 inserts one parameter after some of
+  // them.
   const auto query = std::tuple(a.tensor("query", p.query));
   const auto key = std::tuple(a.tensor("keyIn", p.key));
   const auto value_and_dy = std::tuple(a.tensor("value", p.value), a.tensor("dy", p.dy));

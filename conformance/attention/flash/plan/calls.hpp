@@ -75,16 +75,16 @@ std::vector<Masking> maskings(EntryPoint entry_point) {
   return masks;
 }
 
-/// Returns problems with bias and dropout, as far as the entry point accepts them.
-/// `last_rows`: the pages allow a bias of 1024 rows for short packed sequences.
+/// Returns problems with bias and dropout, as far as the entry point accepts them. `last_rows`:
+/// whether the pages allow a bias of 1024 rows for short packed sequences.
 template <class EntryPoint>
 std::vector<Problem> with_inputs_of_scores(EntryPoint entry_point, bool last_rows) {
   if (has_rope(entry_point)) return {};
   Problem biased = ordinary_problem(entry_point, is_unpadding(entry_point) ? 0 : 1);
   biased.pse_shift = spec::PseShape::one_nss;
   if (is_unpadding(entry_point)) {
-    // The one form of bias that the pages list and the host code accepts, too; it requires a causal
-    // mask.
+    // The only form of bias that the pages list and that the host code also accepts; it requires a
+    // causal mask.
     biased.pse_shift = last_rows ? spec::PseShape::one_nhs : spec::PseShape::packed_bnss;
     put_mask(biased, {3, spec::MaskShape::compressed});
   }
@@ -127,10 +127,10 @@ std::vector<std::vector<Case<Op>>> legal_calls_of_each_entry_point() {
   return calls;
 }
 
-/// Returns illegal calls: for every requirement whose violation a kernel must reject, one call per
-/// kind of violation and per entry point on which this violation is possible. The call violates
-/// this requirement and those that it implies, but no other. Errors: std::logic_error with the name
-/// of a requirement for which no such call was found.
+/// Returns illegal calls. For every requirement whose violation a kernel must reject, there is one
+/// call for each kind of violation and each entry point on which the violation is possible. Each
+/// call violates this requirement and those that it implies, but no other. Errors: std::logic_error
+/// with the name of a requirement for which no such call was found.
 template <class Op>
 std::vector<Case<Op>> violation_cases() {
   return breaking_cases<Op>(legal_calls_of_each_entry_point<Op>());

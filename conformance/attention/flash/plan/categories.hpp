@@ -19,10 +19,11 @@ enum class Group : std::uint8_t { one, some, all };
 /// Head sizes. small: below 16; tiles: multiples of 16 up to 128; eights: other multiples of 8;
 /// odd: others up to 128; wide: 129 to 512; widest: above.
 enum class HeadDim : std::uint8_t { small, odd, eights, tiles, wide, widest };
-/// Sequence lengths. From equal to one_key, all sequences have the same lengths, and the name
-/// compares Sq with Skv. The other classes are for TND. paired: lengths differ, but Sq = Skv in
-/// each sequence; unequal: lengths differ; empty_q: a sequence without queries; empty_kv: one
-/// without keys; empty_both: sequences of both kinds; single: one sequence; many: 16 and more.
+/// Sequence lengths. In the classes from equal to one_key, all sequences have the same lengths, and
+/// the name compares Sq with Skv. The other classes exist for TND only. paired: lengths differ, but
+/// Sq = Skv in each sequence; unequal: lengths differ; empty_q: a sequence without queries;
+/// empty_kv: one without keys; empty_both: sequences of both kinds; single: one sequence; many: 16
+/// and more.
 enum class LengthsKind : std::uint8_t {
   equal,
   shorter_q,
@@ -48,12 +49,12 @@ enum class WindowKind : std::uint8_t {
   ignored
 };
 /// Prefixes. least: the smallest prefix that the documents allow; all: all keys; between: a number
-/// between these two; ignored: a prefix is given although the mode does not read it.
+/// between least and all; ignored: a prefix is given although the mode does not read it.
 enum class Prefix : std::uint8_t { absent, least, all, between, ignored };
 /// keep_prob. one_with_mask: keep_prob is 1, and the drop mask consists of ones.
 enum class Keep : std::uint8_t { one, one_with_mask, half, most, tiny };
-/// Start indices: none; equal; the queries are ahead; the keys are ahead; only that of the queries
-/// is given.
+/// Start indices: none; equal; the queries start later; the keys start later; only the index of the
+/// queries is given.
 enum class Start : std::uint8_t { absent, equal, query_ahead, key_ahead, query_alone };
 /// Head size of the rope part: no rope, 8, a part of head_dim, equal to head_dim.
 enum class Rope : std::uint8_t { absent, eight, part, whole };
@@ -88,7 +89,7 @@ struct Categories {
   Track track;
   std::string_view profile;
   Scale scale;
-  /// True for a forward, which limits the lengths of packed sequences. Not a factor.
+  /// True for a forward, which limits the lengths of packed sequences. It is not a factor.
   bool limits_lengths = false;
 };
 
@@ -98,17 +99,17 @@ struct CategoriesOf : Categories {
   typename Op::EntryPoint entry_point;
 };
 
-/// The values of a problem on the axes of coverage.
+/// The values of a problem for each property whose coverage is counted.
 Pse pse_of(const spec::AttentionProblem& problem);
 Dropout dropout_of(const spec::AttentionProblem& problem);
 Group group_of(const spec::AttentionProblem& problem);
 HeadDim head_dim_of(const spec::AttentionProblem& problem);
 LengthsKind lengths_of(const spec::AttentionProblem& problem);
 
-/// Returns the drawn numbers of a problem for which coverage is listed.
+/// Returns the numbers of a problem (such as lengths) whose coverage is listed.
 std::vector<Size> sizes_of(const spec::AttentionProblem& problem);
 
-/// Predicates of choices, for exclusions.
+/// Predicates of choices. The exclusions use them.
 bool is_masked(const Categories& k);
 bool is_packed(const Categories& k);
 bool is_exact(const Categories& k);

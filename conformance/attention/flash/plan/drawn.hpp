@@ -37,7 +37,7 @@ bool keeps_every_row(const Case<Op>& c) {
   return true;
 }
 
-/// Draws seeds until every row has an unmasked key, or opens the mask after a few.
+/// Draws seeds until every row has an unmasked key. After a few attempts, unmasks pairs instead.
 template <class Op>
 void open_rows(Case<Op>& c, Draws& draws) {
   constexpr int attempts = 8;
@@ -72,8 +72,8 @@ bool is_sure_of_controls(const Case<Op>& c) {
   return attention::is_surely_tight(c);
 }
 
-/// The choices with which a completing case, with its profile and scale, surely passes
-/// `is_sure_of_controls`.
+/// The choices for a case that completes the coverage. With them and its profile and scale,
+/// `is_sure_of_controls` is true.
 template <class Op>
 const ChoiceSpace& tight_choices() {
   static const ChoiceSpace space(

@@ -12,8 +12,8 @@
 
 namespace assay::conformance::attention::flash {
 
-/// Draws batch and lengths of the chosen class, within about `budget` multiply-adds. Heads, head
-/// sizes and masking must be set.
+/// Draws batch and lengths of the chosen class, so that the case needs at most about `budget`
+/// multiply-adds. Heads, head sizes and masking must already be set.
 void draw_lengths(spec::AttentionProblem& problem, const Categories& chosen, double budget,
                   Draws& draws);
 
@@ -49,7 +49,8 @@ double multiply_adds(const spec::AttentionProblem& problem);
 /// Returns whether `mask`, the user's mask of the problem, leaves a pair of query and key unmasked.
 /// Only small random masks can mask all pairs, so larger masks are not checked.
 bool keeps_a_pair(const spec::AttentionProblem& problem, const spec::Tensor* mask);
-/// Returns whether a mask of this problem can be so small that `keeps_a_pair` checks it.
+/// Returns whether `keeps_a_pair` may check a mask of this problem, because the mask can be small
+/// enough.
 bool may_mask_every_pair(const spec::AttentionProblem& problem);
 
 }  // namespace assay::conformance::attention::flash

@@ -35,8 +35,8 @@ inline bool is_thin(std::string_view pattern) {
   return pattern != "open" && pattern != "random" && pattern != "padding";
 }
 
-/// Returns true if the choice is contradictory: the window is `ignored` although the call reads it,
-/// or has another kind although the call does not read it.
+/// Returns whether the choice contradicts itself: the window is `ignored` although the call reads
+/// it, or is of another kind although the call does not read it.
 inline bool mistakes_window(const Categories& k) {
   if (k.window == WindowKind::unbounded) return false;
   const bool reads = is_masked(k) && has_windows(k.sparse_mode);
@@ -276,7 +276,7 @@ std::vector<Exclusion> costly() {
   };
 }
 
-/// Groups of factors on which requirements depend jointly.
+/// Groups of factors. Some requirement depends on all factors of a group together.
 template <class Op>
 std::vector<std::vector<std::size_t>> together() {
   const auto& of = factors<Op>();

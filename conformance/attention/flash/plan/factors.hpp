@@ -47,7 +47,7 @@ const Factors<Op, CategoriesOf<Op>>& factors() {
       F::axis("outputs", &K::outputs, drawn_stridings(),
               [](const Case<Op>& c) { return drawn_striding_of(c.outputs); }),
       F::drawn("mask_dtype", &K::mask_dtype, only({DType::boolean, DType::uint8})),
-      // The pattern all_dead masks all pairs, so all gradients are zero: only corner cases use it.
+      // Only corner cases use the pattern all_dead: it masks all pairs, so all gradients are zero.
       F::drawn("pattern", &K::pattern,
                words({"random", "open", "causal", "causal_right", "band", "dead_rows", "checker",
                       "sparse", "documents", "padding"})),
@@ -67,7 +67,7 @@ const Factors<Op, CategoriesOf<Op>>& factors() {
       F::drawn("rope", &K::rope, in_order<Rope>({"absent", "eight", "part", "whole"})),
       F::drawn("narrow_value", &K::narrow_value, in_order<bool>({"no", "yes"})),
       F::drawn("track", &K::track, only({Track::bound, Track::exact, Track::exact_staged})),
-      // The profile overflow_fp16 needs sequence lengths of its own: only corner cases use it.
+      // Only corner cases use the profile overflow_fp16, because it needs special sequence lengths.
       F::drawn("profile", &K::profile, words(Traits<Op>::drawn_profiles)),
       F::drawn("scale", &K::scale, in_order<Scale>({"ordinary", "negative", "one", "odd", "zero"})),
   });

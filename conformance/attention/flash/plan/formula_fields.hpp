@@ -9,7 +9,8 @@
 #include "assay/conformance/plan/formula_fields.hpp"
 #include "attention/flash/plan/factors.hpp"
 
-/// The fields that the formulas use, and the choices with which a wrong value is seen.
+/// The fields that the formulas use. For each field: choices with which a kernel that uses a wrong
+/// value computes wrong outputs.
 namespace assay::conformance::attention::flash {
 
 using Choices = std::vector<Choice>;
@@ -26,7 +27,7 @@ inline bool reads_distances(const Problem& p) {
          !p.kv_start_idx.empty();
 }
 
-/// Returns choices with a mask of any shape.
+/// Returns the choices of factors in which the call has a mask, of any shape.
 template <class Op>
 Choices with_mask() {
   Choices choices;
@@ -109,7 +110,7 @@ std::vector<FormulaField<Op>> fields_of_biases() {
   };
 }
 
-/// The memory order of the statistics, for an operator that reads them.
+/// The memory order of the statistics, for operators that read statistics.
 template <class Op>
 FormulaField<Op> statistics_order_field() {
   return {"statistics_order",

@@ -14,9 +14,9 @@
 #include "case/lengths.hpp"
 #include "plan/draws.hpp"
 
-/// Cases that exceed the work budget of randomly drawn cases: windows next to tile edges, long
-/// sequences, and more tokens, bits and scores than small indices can count. Most are exact cases:
-/// each row attends to few keys, so that all rows can be judged even in long sequences.
+/// Cases that need more work than a randomly drawn case may have: windows next to tile edges, long
+/// sequences, and more tokens, bits and scores than indices of few bits can count. Most are exact
+/// cases: each row attends to few keys, so that all rows can be judged even in long sequences.
 namespace assay::conformance::attention::flash {
 
 inline constexpr std::array padded_layouts = {spec::Layout::bsh, spec::Layout::sbh,
@@ -39,7 +39,7 @@ class LargeCases {
  public:
   explicit LargeCases(std::uint64_t seed) : lots_(stream(seed, Stream::sampling).bits(3)) {}
 
-  /// Adds a case with one short sequence that `draw` has changed. Four of five cases have a padded
+  /// Adds a case: one short sequence, as `draw` changes it. Four of five cases have a padded
   /// layout, the fifth has TND.
   template <class Draw>
   void add(const std::string& note, Track track, Draw&& draw) {
@@ -77,12 +77,12 @@ void draw_edge(Case<Op>& c, Edge edge, std::int64_t end, Draws& draws) {
   const bool packed = is_packed(p.input_layout);
   p.heads_q = draws.integer(1, 2);
   p.head_dim = p.head_dim_v = 8 * draws.integer(2, 6);
-  // Queries and keys are longer than `end`, so that many rows contain the end of the window.
+  // There are more queries and keys than `end`, so that the window ends inside many rows.
   p.seq_q = end + draws.integer(16, 100);
   p.seq_kv = end + draws.integer(16, 100);
   if (edge == Edge::prefix) {
     set_compressed(p, 6);
-    // The end of a prefix is visible only in rows whose diagonal is left of this end.
+    // The end of a prefix matters only in rows in which the diagonal is left of this end.
     p.seq_q = draws.integer(end / 2 + 2, end + 60);
     p.seq_kv = end + draws.integer(1, std::max<std::int64_t>(1, p.seq_q / 2));
     p.prefix = {end};
@@ -190,8 +190,8 @@ void draw_tokens(Case<Op>& c, Draws& draws) {
 }
 
 /// Sets lengths so that all heads together have `scores` scores plus an eighth; the counts of
-/// queries and keys are about equal. The extra eighth is needed because a row attends to few keys:
-/// only many rows with indices above the limit are a test of the limit.
+/// queries and keys are about equal. The extra eighth is needed because a row attends to few keys,
+/// so the limit is tested only if many rows are above it.
 inline void set_scores(Problem& p, std::int64_t scores, Draws& draws) {
   p.heads_q = draws.integer(2, 4);
   p.seq_q = 64;
@@ -231,7 +231,7 @@ std::vector<Case<Op>> edge_cases(std::uint64_t seed) {
   return cases.take();
 }
 
-/// Returns cases that exceed the work budget of randomly drawn cases: long grouped heads; more
+/// Returns cases that need more work than a randomly drawn case may have: long grouped heads; more
 /// tokens, dropout bits and scores than 16, 20 and 24 bits can count; value head sizes with a
 /// partial block; long heads with all rows judged.
 template <class Op>

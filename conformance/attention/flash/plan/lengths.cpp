@@ -11,15 +11,15 @@ namespace {
 
 using Problem = spec::AttentionProblem;
 
-/// Returns the largest length for which a square problem needs at most `budget` multiply-adds. The
-/// judge's own work per pair, which does not depend on the head size, is included.
+/// Returns the largest length for which a problem with equal numbers of queries and keys needs at
+/// most `budget` multiply-adds, including the judge's own work.
 std::int64_t longest(const Problem& p, double budget) {
   constexpr std::int64_t pair_cost = 48;
   const double each = static_cast<double>(p.batch * p.heads_q * (p.head_dim + pair_cost));
   return std::max<std::int64_t>(8, static_cast<std::int64_t>(std::sqrt(budget / each)));
 }
 
-/// The condition on the lengths of every sequence that follows from the chosen values.
+/// A condition that the lengths of every sequence must satisfy because of the chosen values.
 enum class Shape : std::uint8_t { any, square, no_longer_q };
 
 Shape shape_of(const Categories& k) {
@@ -100,7 +100,7 @@ std::int64_t batch_of(const Categories& k, Draws& draws) {
   const bool one_mask = k.mask == spec::MaskShape::ss || k.mask == spec::MaskShape::one_one_ss;
   // In mode 5 a mask contains the prefix. One mask for all sequences can contain only one prefix.
   if (k.sparse_mode == 5 && one_mask) return 1;
-  // For one sequence with a single key, a one-dimensional bias would have the shape of slopes.
+  // With one sequence and a single key, a one-dimensional bias would have the same shape as slopes.
   const bool one_axis =
       k.pse_shape == spec::PseShape::packed_bn1s || k.pse_shape == spec::PseShape::packed_bnss;
   const std::int64_t least = one_axis || k.mask == spec::MaskShape::b_one_ss ? 2 : 1;
@@ -128,8 +128,8 @@ std::int64_t band_sequence(const Problem& p) {
   return found;
 }
 
-/// Documented limits: pre >= Skv and next >= Sq - Skv of the sequence with the band; in mode 7 also
-/// next <= 0.
+/// The documented limits for the sequence with the band are pre >= Skv and next >= Sq - Skv; in
+/// mode 7 also next <= 0.
 void draw_split_window(Problem& p, WindowKind window, Draws& draws) {
   const std::int64_t b = band_sequence(p), seq_q = p.length_q(b), seq_kv = p.length_kv(b);
   const std::int64_t least = seq_q - seq_kv;
@@ -159,7 +159,7 @@ void draw_window(Problem& p, WindowKind window, Draws& draws) {
   if (p.sparse_mode >= 7 && masked) return draw_split_window(p, window, draws);
   const std::int64_t shorter = shortest(p);
   const std::int64_t inside = draws.edge(1, shorter / 4);
-  // The left edge of a band. It is so close that it hides keys at least from the last queries.
+  // Draws the left edge of a band, so near that at least the last queries do not see all keys.
   const std::int64_t left = draws.edge(1, std::max<std::int64_t>(shorter - 1, 1));
   switch (window) {
     case WindowKind::unbounded:

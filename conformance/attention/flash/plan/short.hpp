@@ -68,7 +68,7 @@ Case<Op> draw_short(typename Op::EntryPoint entry_point, std::int64_t longest, S
   const bool empty_keys = side != ShortSide::query || draws.integer(0, 1) == 0;
   Tokens of_keys =
       draw_tokens_of(count, side == ShortSide::query ? other : longest, empty_keys, draws);
-  // At least one sequence has queries and keys.
+  // Returns whether at least one sequence has both queries and keys.
   of_queries.back() = std::max<std::int64_t>(of_queries.back(), 1);
   of_keys.back() = std::max<std::int64_t>(of_keys.back(), 1);
   set_lengths(p, std::move(of_queries), std::move(of_keys));
@@ -81,8 +81,8 @@ Case<Op> draw_short(typename Op::EntryPoint entry_point, std::int64_t longest, S
   return c;
 }
 
-/// Draws a case with `blocks` heads in all sequences together. Each head is one block of work, and
-/// `blocks` is a number of cores, or one more or less.
+/// Draws a case with `blocks` heads in all sequences together. Each head is one block of work.
+/// `blocks` is the number of cores of a device, or one more or less.
 template <class Op>
 Case<Op> draw_blocks(std::int64_t blocks, spec::DType dtype, Draws& draws) {
   using spec::Layout;
@@ -90,7 +90,7 @@ Case<Op> draw_blocks(std::int64_t blocks, spec::DType dtype, Draws& draws) {
   Case<Op> c{.track = Track::exact, .note = "as many heads as cores, or one more or less"};
   Problem& p = c.problem;
   p = {.dtype = dtype, .head_dim = 16, .head_dim_v = 16};
-  // A random divisor, so that both heads and sequences vary.
+  // Draws a divisor of `blocks`, so that both the number of heads and the number of sequences vary.
   std::vector<std::int64_t> divisors;
   for (std::int64_t d = 1; d <= blocks; ++d)
     if (blocks % d == 0) divisors.push_back(d);

@@ -27,14 +27,14 @@ void visit_scores(const Problem& p, Visitor&& visit) {
         for (std::int64_t j = 0; j < p.length_kv(b); ++j) visit(b, n, i, j, k++);
 }
 
-/// Returns the element of the pair in a tensor [B, N, S, S]; in TND the extents S are the longest
-/// lengths.
+/// Returns the index of a pair's element in a tensor [B, N, S, S]; in TND the extents S are the
+/// longest lengths.
 std::int64_t element_of_pair(const Problem& p, std::int64_t b, std::int64_t n, std::int64_t i,
                              std::int64_t j) {
   return ((b * p.heads_q + n) * p.seq_q + i) * p.seq_kv + j;
 }
 
-/// Returns the mask of the sparse modes without batch and head axes.
+/// Returns the fixed mask of the sparse modes, without batch and head axes.
 Tensor single_slice(const Tensor& mask) {
   const std::size_t rank = mask.shape.size();
   Tensor slice = spec::contiguous_tensor(mask.dtype, {mask.shape[rank - 2], mask.shape[rank - 1]});
@@ -63,7 +63,7 @@ Tensor written_mask(
 namespace {
 
 /// Moves the mask, bias and dropout bit of every pair of query and key from `base` to the new
-/// position of the pair, which `origins` define.
+/// position of the pair; `origins` says where each row comes from.
 class PairMover {
  public:
   PairMover(const Problem& base, const PairTensors& given, const Problem& moved,
@@ -130,7 +130,7 @@ class PairMover {
   const Origins& origins_;
 };
 
-/// Returns whether all sequences and heads share one explicit mask.
+/// Returns whether the caller passes one mask for all sequences and heads.
 bool is_shared(spec::MaskShape shape) {
   return shape == spec::MaskShape::ss || shape == spec::MaskShape::one_one_ss;
 }

@@ -8,14 +8,15 @@
 #include "assay/spec/tensor.hpp"
 #include "attention/relations/experiments.hpp"
 
-/// The tensors with one value per pair of query and key, and how they move with the rows.
+/// The tensors with one value for each pair of query and key. If a relation moves rows, these
+/// values move with them.
 namespace assay::conformance::attention::flash {
 
 /// The tensors of a run that have one value per pair of query and key.
 struct PairTensors {
   std::optional<spec::Tensor> atten_mask, pse_shift, drop_mask;
 
-  /// Returns whether elements and storage are equal.
+  /// Returns whether the tensors have equal elements and equal storage.
   friend bool operator==(const PairTensors& a, const PairTensors& b);
 };
 
@@ -38,13 +39,13 @@ inline bool has_equal_lengths(const spec::AttentionProblem& p) {
 inline bool has_user_mask(const spec::AttentionProblem& p) {
   return spec::is_written_out(p.atten_mask);
 }
-/// Returns whether the bias tensor contains a value for every pair, each stored or broadcast.
+/// Returns whether the bias tensor contains a value for every pair, stored or broadcast.
 inline bool has_written_bias(const spec::AttentionProblem& p) {
   using enum spec::PseShape;
   return p.pse_shift != absent && p.pse_shift != bnhs && p.pse_shift != one_nhs && p.pse_type < 2;
 }
-/// Returns whether `rearranged` can describe moved pairs. It cannot for compressed biases, which
-/// omit pairs.
+/// Returns whether `rearranged` can move the pairs of this problem. It cannot move compressed
+/// biases, because they omit pairs.
 inline bool has_movable_bias(const spec::AttentionProblem& p) {
   return p.pse_shift == spec::PseShape::absent || p.pse_type >= 2 || has_written_bias(p);
 }

@@ -35,7 +35,7 @@ struct CommonParts {
     if (given.drop_mask) inputs.drop_mask = restrided(*given.drop_mask, call.drop_mask);
   }
 
-  /// Moves the rows of `base` and the tensors of its pairs, see `moved_pairs`.
+  /// Moves the rows of `base`, and the tensors of its pairs as `moved_pairs` does.
   static conformance::Trial<Op> rearranged(const conformance::Trial<Op>& base,
                                            const Problem& problem, const Origins& origins) {
     conformance::Trial<Op> moved{.problem = with_written_pairs(base.problem, problem), .rows = {}};

@@ -18,8 +18,8 @@ inline std::int64_t permuted(std::int64_t s, std::int64_t extent) {
   return extent % 7 == 0 ? extent - 1 - s : (7 * s + 3) % extent;
 }
 
-/// Returns whether rows can move without a change of mask or bias. In TND the sequences share a
-/// mask, so they must have equal lengths.
+/// Returns whether sequences can change places without a change of mask or bias. In TND all
+/// sequences share a mask, so they must have equal lengths.
 inline bool is_freely_masked(const Problem& p) {
   const bool unbounded = std::min(p.pre_tokens, p.next_tokens) >= std::max(p.seq_q, p.seq_kv);
   const bool free =
@@ -101,8 +101,8 @@ conformance::Experiment<Op> cut_queries(const conformance::Trial<Op>& base) {
   const bool cuts_last = p.sparse_mode == 3;
   const std::int64_t cut = cuts_last ? 1 : 0;
   const std::int64_t whole = p.length_q(cut), keys = p.length_kv(cut);
-  // The call that also contains the other sequence gets mode 7 (instead of 3) or 8 (instead of 2),
-  // with a band for the cut sequence.
+  // The call that contains the other sequences gets mode 7 (instead of 3) or 8 (instead of 2), with
+  // a band for the cut sequence.
   const std::int64_t with_other = cuts_last ? queries_in_front : whole - queries_in_front;
   Problem large = p, small = p;
   large.lengths_q[static_cast<std::size_t>(cut)] = with_other;

@@ -10,7 +10,8 @@
 #include "assay/reference/mask.hpp"
 #include "attention/flash/relations/parts.hpp"
 
-/// Relations between equivalent calls: masks, biases, dropout, channels, layouts, sequences.
+/// Relations between two calls that must give the same outputs, because they describe the same
+/// mask, bias, dropout, channels, layout or sequences in two ways.
 namespace assay::conformance::attention::flash {
 
 inline bool is_padded_and_masked(const Problem& p) {
@@ -29,8 +30,8 @@ conformance::Experiment<Op> write_mask(const conformance::Trial<Op>& base) {
   return unchanged(base, written);
 }
 
-/// Returns whether the meaning of the mask is unambiguous. An explicit mask of packed sequences of
-/// different lengths has two possible meanings.
+/// Returns whether the mask has only one meaning. A mask that the caller passes for packed
+/// sequences of different lengths has two.
 inline bool is_masked_once(const Problem& p) {
   return p.atten_mask == spec::MaskShape::compressed ||
          (p.atten_mask == spec::MaskShape::ss && p.sparse_mode != 5 && has_equal_lengths(p));
@@ -79,7 +80,7 @@ conformance::Experiment<Op> scale_bias(const conformance::Trial<Op>& base) {
   return unchanged(base, scaled);
 }
 
-/// Returns the rows of `values` with `dim` channels: filled up with zeros, or cut.
+/// Returns the rows of `values` with `dim` channels: adds channels of zeros, or removes channels.
 inline std::vector<double> with_channels(const std::vector<double>& values, std::int64_t own,
                                          std::int64_t dim) {
   const auto rows = static_cast<std::int64_t>(values.size()) / own;
@@ -91,7 +92,7 @@ inline std::vector<double> with_channels(const std::vector<double>& values, std:
   return result;
 }
 
-/// For more than 512 channels the documents contradict each other.
+/// The documents contradict each other about more than 512 channels.
 inline constexpr std::int64_t agreed_channels = 512, padded_channels = 16;
 inline bool has_room_for_channels(const Problem& p) {
   return p.head_dim + padded_channels <= agreed_channels;

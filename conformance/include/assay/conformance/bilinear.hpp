@@ -29,8 +29,8 @@ class Basis;
 
 }  // namespace bilinear
 
-/// The suite's members that follow from the bilinear form of an operator: its `Suite` derives from
-/// this struct.
+/// The members of a suite that follow from the bilinear form of an operator. The `Suite` of the
+/// operator derives from this struct.
 template <class Op>
 struct BilinearSuite : SuiteDefaults<Op> {
   using Basis = bilinear::Basis<Op>;

@@ -36,7 +36,7 @@ struct Reduction;
 template <class Op>
 class CaseCollector;
 
-/// Stands for the exact case if an operator does not have exact cases.
+/// The type of the exact case for operators that have no exact cases.
 template <class Op>
 struct NoExactCases {
   typename Op::Inputs inputs;
@@ -48,8 +48,8 @@ struct OtherReading {
   std::string text;  ///< the declaration: "statistics are read as ... (statistics_order=...)"
 };
 
-/// An operator whose Suite has the type RelationParts: its relations, the rows of its inputs and
-/// the outputs that are compared, see judge/relations/trial.hpp.
+/// True for an operator whose Suite has the type RelationParts: its relations, the rows of its
+/// inputs and the outputs that are compared. judge/relations/trial.hpp describes the type.
 template <class Op>
 concept HasRelationParts = requires {
   typename Suite<Op>::RelationParts;
@@ -58,8 +58,8 @@ concept HasRelationParts = requires {
 /// Judges a case of track relation. Errors: std::invalid_argument for an unknown relation.
 template <class Op>
 CaseReport judge_by_relation(const Case<Op>& c, spec::Implementation<Op>& kernel);
-/// Compares the outputs with these exact values, as `judge_exact` does. Only an exact 0 is right
-/// where 0 is expected. Compares nothing if the operator has no RelationParts. Errors:
+/// Compares the outputs with these exact values, as `judge_exact` does. Where 0 is expected, the
+/// output must be exactly 0. Compares nothing if the operator has no RelationParts. Errors:
 /// std::invalid_argument if the outputs do not have the shapes of the problem.
 template <class Op>
 void compare_with_exact(const std::vector<ExactTensor>& exact, const typename Op::Problem& problem,
@@ -93,8 +93,8 @@ struct SuiteDefaults {
   /// those that `settle_extents` sets. The replay line omits these fields.
   static void imply_extents(const Problem& given, Problem& implied);
 
-  // Memory order of inputs. For some inputs the documentation contradicts itself about the order,
-  // so the numerics of a kernel declare which order the kernel assumes.
+  // The memory order of inputs. About some inputs the documentation contradicts itself, so the
+  // numerics of a kernel declare which order the kernel reads.
 
   /// The problem with inputs in the memory order that the numerics declare. Unchanged if they do
   /// not declare an order.
@@ -102,16 +102,16 @@ struct SuiteDefaults {
                              const spec::Numerics&) {
     return problem;
   }
-  /// Copies the inputs of `problem` into the memory order of `other`. `other` comes from
-  /// as_declared.
+  /// Copies the inputs of `problem` into the memory order of `other`, a problem that as_declared
+  /// returned.
   static typename Op::Inputs moved(const Problem& /*problem*/, const Problem& /*other*/,
                                    const typename Op::Inputs& inputs) {
     return inputs;
   }
   /// A sentence that describes in which memory order the inputs of the problem are stored.
   static std::string place_of_inputs(const Problem&) { return {}; }
-  /// Other memory orders that the kernel could declare. Empty if its numerics declare an order, or
-  /// if the inputs of the case are the same in every order.
+  /// The memory orders that the kernel could declare. Empty if its numerics declare an order, or if
+  /// the inputs of the case are the same in every order.
   static std::vector<OtherReading> other_readings(const Case<Op>&, const spec::Numerics&) {
     return {};
   }
@@ -141,11 +141,12 @@ struct SuiteDefaults {
   /// these axes.
   static const Axes* axes() { return nullptr; }
   static std::vector<std::size_t> choice_of(const Case<Op>&) { return {}; }
-  /// The drawn numbers of a case for which coverage is listed. Only for cases that compute outputs.
+  /// The numbers of a case (such as lengths) whose coverage is listed. Only for cases that compute
+  /// outputs.
   static std::vector<Size> sizes(const Case<Op>&) { return {}; }
 
-  // Coverage of the fields that the formulas use. It answers, for each field: would some planned
-  // case detect a wrong value?
+  // Coverage of the fields that the formulas use: for each field, whether a planned case would
+  // detect a wrong value.
 
   /// The fields that the formulas use. Fields that set a tensor's shape are not included, because a
   /// wrong value would change the shape. Empty: field coverage is not counted.

@@ -22,7 +22,7 @@ ElementIndex index(const Op::Problem& p, const spec::Tensor& tensor, const spec:
   return spec::HeadIndex(tensor, p.input_layout, extents);
 }
 
-/// Finds the first of the eight copies of a statistic.
+/// Returns the index of the first of the eight copies of a statistic.
 ElementIndex statistics_index(const Op::Problem& p, const spec::Tensor& tensor,
                               const spec::Extents& extents) {
   return [at = flash::StatisticsIndex(tensor, p), extents](std::int64_t b, std::int64_t n,

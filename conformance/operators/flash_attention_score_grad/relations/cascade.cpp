@@ -24,7 +24,7 @@ constexpr double largest_float = std::numeric_limits<float>::max();
 
 using spec::at;
 
-/// A tensor that a forward fills.
+/// A tensor that a forward fills: its name and the tensor.
 struct Result {
   const char* name;
   spec::Tensor Op::Inputs::*tensor;
@@ -224,8 +224,8 @@ OutputValues exact_gradients(const Op::Problem& p, const Op::Inputs& inputs, con
   return g;
 }
 
-/// Adds to the report: the largest distance from the exact gradient in units of the tolerance tau,
-/// over the elements with tau > 0.
+/// Adds to the report the largest distance of a gradient from the exact gradient, divided by the
+/// tolerance tau of the element.
 void add_end_to_end(const OutputValues& actual, const OutputValues& exact,
                     const std::vector<Expected>& expected, CaseReport& report) {
   for (const Expected& e : expected) {

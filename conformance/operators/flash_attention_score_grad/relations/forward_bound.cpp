@@ -13,8 +13,8 @@ namespace {
 
 using spec::at;
 
-/// Four sums over the keys: of |V| times the error of P; of |V| times (P plus its error); of V
-/// times P, with sign; of |V|.
+/// Four sums over the keys: |V| times the error of P; |V| times (P plus its error); V times P, with
+/// its sign; |V|.
 struct OutputSums {
   std::vector<double> error, magnitude, signed_sum, plain;
 };

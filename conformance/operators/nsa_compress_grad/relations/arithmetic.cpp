@@ -27,8 +27,8 @@ Experiment linear_input(const Trial& base) {
   return cut_in_two(base, &Rows::input, {"weight_grad"});
 }
 
-/// Reverses the rows of one operand in the variant. Only the gradient `kept` is compared, because
-/// it must not change.
+/// Reverses the rows of one operand in the variant. Only the gradient `kept`, which must not
+/// change, is compared.
 Experiment reversed(const Trial& base, RowsMember<Op> rows, const char* kept) {
   Experiment experiment = unchanged(base, base);
   std::ranges::reverse(experiment.variants[0].rows.*rows);
@@ -55,8 +55,8 @@ Experiment count_windows(const Trial& base) {
   return known(std::move(ones), {{"input_grad", std::move(counts)}});
 }
 
-/// Sets one channel of output_grad to 1 for each head: in the middle window of the last sequence
-/// that has windows. Sets everything else to 0.
+/// For each head, sets one channel of output_grad to 1 in the middle window of the last sequence
+/// that has windows, and everything else to 0.
 Experiment isolate_window(const Trial& base) {
   const Op::Problem& p = base.problem;
   const spec::Extents inputs = input_extents(p), windows = output_extents(p),

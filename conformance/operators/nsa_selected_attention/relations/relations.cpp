@@ -19,7 +19,8 @@ using attention::Origins;
 Experiment<Op> scale_value(const Trial<Op>& base) {
   return scaled(base, &Rows::value, {"attention_out"});
 }
-/// All queries of a row get the same score with every key: the sum counts the keys, exactly.
+/// Gives every query the same score with every key, so softmax_sum is exactly the number of its
+/// keys.
 Experiment<Op> zero_query(const Trial<Op>& base) {
   Trial<Op> zero = base;
   zero.rows.query = times(std::move(zero.rows.query), 0);

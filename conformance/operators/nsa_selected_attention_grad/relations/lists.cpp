@@ -35,8 +35,8 @@ Experiment split_lists(const Trial& base) {
   return experiment;
 }
 
-/// Compares runs with and without the mask. A query at the position of the last key, or after it,
-/// sees all listed keys in both runs. The attention_out_grad of all other queries is set to zero.
+/// Compares runs with and without the mask. Only queries at the position of the last key, or after
+/// it, see all listed keys in both runs, so attention_out_grad of all other queries is set to zero.
 Experiment drop_mask(const Trial& base) {
   const Op::Problem& p = base.problem;
   Trial masked = base;

@@ -39,7 +39,7 @@ template <class V>
   return V{} + x;
 }
 
-/// |x|; also for plain numbers of any type.
+/// Returns |x|, also for plain numbers of any type.
 template <class V>
 [[gnu::always_inline]] inline V magnitude_of(const V& x) {
   if constexpr (std::is_same_v<V, double> || std::is_same_v<V, Lanes>) {

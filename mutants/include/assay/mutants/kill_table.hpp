@@ -50,7 +50,8 @@ struct KillRow {
 
 /// Results of an accuracy rule of another project on the same runs. `faults_detected` and
 /// `correct_rejected`: the number of injected faults, and of correct variants, for which the rule
-/// reports a failure. `*_asked`: how many of each the rule judged.
+/// reports a failure. `*_asked`: the numbers of faults and of correct variants that the rule
+/// judged.
 struct YardstickRow {
   std::string name;
   std::int64_t faults_detected = 0, faults_judged = 0, correct_rejected = 0, correct_judged = 0;
@@ -69,7 +70,8 @@ struct KillTable {
 
 struct KillControl {
   std::int64_t threads = 0;  ///< 0: all host threads
-  /// Read between cases. If it is true, the table ends early and `interrupted` is set.
+  /// The table reads this between cases. If it is true, the table ends early and `interrupted` is
+  /// set.
   const std::atomic<bool>* stop = nullptr;
   /// Called after each case, never concurrently, with the number of finished and of all cases.
   std::function<void(std::int64_t done, std::int64_t all)> progress;

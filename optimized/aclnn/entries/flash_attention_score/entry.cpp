@@ -45,8 +45,8 @@ class Run {
     inputs.key_rope = keys(tensors_.gather("keyRope"));
     return inputs;
   }
-  /// Shortens the shape to `tokens` rows but keeps all bytes. In an output tensor, the remaining
-  /// bytes are zeros.
+  /// Shortens the shape to `tokens` rows but keeps all bytes of the storage. In an output tensor,
+  /// the bytes of the other rows become zeros.
   Tensor first_tokens(Tensor tensor, std::int64_t tokens) const {
     if (is_packed(problem_.input_layout)) tensor.shape.front() = tokens;
     return tensor;

@@ -11,8 +11,8 @@ namespace {
 using Op = spec::NsaCompressGrad;
 using Call = spec::Call<Op>;
 
-/// Returns the cumulative lengths. With actSeqLenType 1 the array contains lengths, which are added
-/// up; a null array means one sequence.
+/// Returns the cumulative lengths. With actSeqLenType 1 the array contains single lengths, which
+/// are added up. A null array means one sequence.
 std::vector<std::int64_t> sums_of(const Call& call) {
   const auto& given = call.parameters.act_seq_len;
   if (!given || given->empty()) return {call.parameters.input.shape[0]};

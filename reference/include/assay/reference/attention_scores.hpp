@@ -59,7 +59,7 @@ class AttentionScores {
   RowOf<Real> query_row(std::int64_t b, std::int64_t n, std::int64_t i) const;
   RowOf<Real> key_row(std::int64_t b, std::int64_t kv, std::int64_t j) const;
   RowOf<Real> value_row(std::int64_t b, std::int64_t kv, std::int64_t j) const;
-  /// The score of these rows with its position bias, whether the mask keeps it or not.
+  /// Returns the score of these rows with its position bias, also if the mask excludes it.
   Real score(const ScorePosition& at, const RowOf<Real>& query, const RowOf<Real>& key) const;
   Real dropout_factor(const ScorePosition& at) const;
 

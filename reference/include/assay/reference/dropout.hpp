@@ -14,11 +14,10 @@ namespace assay::reference {
 class Dropout {
  public:
   /// Refers to `drop_mask`, which is not read if the problem's keep_prob is 1.
-  /// Errors: std::invalid_argument if dropout has no mask, or if the mask is not a row of enough
-  /// bytes.
+  /// Errors: std::invalid_argument if the drop mask is missing, has several axes or is too short.
   Dropout(const spec::AttentionProblem& problem, const spec::Tensor* drop_mask);
 
-  /// Returns whether dropout changes any probability.
+  /// Returns whether the problem has dropout (keep_prob below 1).
   bool present() const { return drop_mask_ != nullptr; }
 
   bool keeps(std::int64_t b, std::int64_t n, std::int64_t i, std::int64_t j) const {

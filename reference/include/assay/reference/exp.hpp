@@ -20,8 +20,8 @@ inline constexpr double exp_error = 0x1p-49;
   constexpr double log2_e = 0x1.71547652b82fep0;
   // The upper part of ln 2 has 33 bits, so that k times it is exact.
   constexpr double ln2_upper = 0x1.62e42feep-1, ln2_lower = 0x1.a39ef35793c76p-33;
-  // Adding this number to a small number rounds the small number to an integer, which is then in
-  // the lowest bits.
+  // If this number is added to a small number, the small number is rounded to an integer, which is
+  // then in the lowest bits of the sum.
   constexpr double to_integer = 0x1.8p52;
 
   const double above = x < -709.0 ? -709.0 : x;

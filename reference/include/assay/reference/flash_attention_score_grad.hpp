@@ -78,8 +78,8 @@ class FlashAttentionScoreGrad {
 
  private:
   explicit FlashAttentionScoreGrad(Scores scores);
-  /// Inputs of the formulas for query (b, n, i): its row followed by its rope part, and row_term,
-  /// the dot product of dy and attention_in.
+  /// The inputs of the formulas for query (b, n, i): its row with its rope part, and row_term, the
+  /// dot product of dy and attention_in.
   struct QuerySide {
     RowOf<Real> query, dy;
     Real softmax_max, softmax_sum, row_term;

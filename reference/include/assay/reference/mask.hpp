@@ -51,12 +51,14 @@ class Mask {
   /// mask's values. In all other modes these are exactly the kept keys.
   KeyRange kept_range(std::int64_t b, std::int64_t i) const;
 
-  /// The range of queries in sequence b for which key j may be kept: in modes that read the user's
-  /// mask all queries of the sequence, in all other modes exactly the queries that keep the key.
+  /// Returns the range of queries in sequence b that may keep key j. In modes that read the user's
+  /// mask this is the whole sequence; in all other modes it is exactly the queries that keep the
+  /// key.
   QueryRange kept_queries(std::int64_t b, std::int64_t j) const;
 
  private:
-  /// Query i keeps the keys below `prefix` and the keys from i + left to i + right.
+  /// A rule of a sparse mode: query i keeps the keys below `prefix` and the keys from i + left to i
+  /// + right.
   struct Window {
     std::int64_t prefix, left, right;
     std::int64_t length_q, length_kv;

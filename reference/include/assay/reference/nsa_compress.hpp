@@ -37,8 +37,8 @@ class NsaCompress {
   using Problem = spec::CompressionProblem;
   using Inputs = spec::NsaCompress::Inputs;
 
-  /// Errors: std::invalid_argument for a window or stride below 1, and for operands whose size is
-  /// not that of the problem.
+  /// Errors: std::invalid_argument for a window or stride below 1, and for operands that do not
+  /// have the sizes of the problem.
   NsaCompress(const Problem& problem, NsaCompressOperands<Stored> operands);
   /// Uses the operator's own tensors, without rounding.
   /// Errors: std::invalid_argument for a tensor whose shape is not that of the problem.

@@ -24,7 +24,7 @@ class NsaSelectedAttention {
  public:
   using Problem = spec::SelectionProblem;
 
-  /// Reads only query, key, value and the lists.
+  /// Reads only query, key, value and the lists of `operands`.
   NsaSelectedAttention(const Problem& problem, SelectedOperands<Stored> operands)
       : given_(problem, std::move(operands)) {}
 

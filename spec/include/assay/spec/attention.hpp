@@ -9,7 +9,7 @@
 /// Constants that are the same for all attention operators.
 namespace assay::spec {
 
-/// Rows and columns of a compressed mask.
+/// The number of rows and the number of columns of a compressed mask.
 inline constexpr std::int64_t compressed_mask_edge = 2048;
 /// Each softmax statistic is stored as this number of equal copies.
 inline constexpr std::int64_t statistics_replicas = 8;
@@ -30,7 +30,7 @@ inline constexpr auto of_probability =
     std::to_array<std::string_view>({"dq", "dq_rope", "dk", "dk_rope", "dv"});
 }  // namespace detail
 
-/// Parts of the computation that all attention gradients have.
+/// The stages (steps) of the computation that all gradients of attention have.
 inline constexpr auto attention_stages = std::to_array<Stage>({
     {"the sum over keys that gives dq", detail::dq_alone},
     {"the sum over keys that gives dq_rope", detail::dq_rope_alone},

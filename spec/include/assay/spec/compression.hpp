@@ -10,8 +10,8 @@
 #include "assay/spec/layout.hpp"
 #include "assay/spec/tensor.hpp"
 
-/// What NsaCompress and its gradient share: one legal computation, its windows, and the attributes
-/// of a call.
+/// The parts that NsaCompress and its gradient share: one legal computation, its windows, and the
+/// attributes of a call.
 namespace assay::spec {
 
 /// One legal computation of NsaCompress or NsaCompressGrad; the layout is TND.
@@ -70,8 +70,8 @@ void visit_fields(Attributes& attributes, Visitor&& visit) {
 std::int64_t window_count(std::int64_t length, std::int64_t compress_block_size,
                           std::int64_t compress_stride);
 
-/// Extents and shapes of input and output; their gradients have the same. A sequence of output
-/// contains one row for each window of a sequence of input.
+/// Return the extents and shapes of input and output; the gradients of input and output have the
+/// same. A sequence of output contains one row for each window of the sequence of input.
 Extents input_extents(const CompressionProblem& problem);
 Extents output_extents(const CompressionProblem& problem);
 Shape input_shape(const CompressionProblem& problem);

@@ -90,7 +90,7 @@ inline constexpr FloatFormat fp16_format = {11, -14, 15};
 inline constexpr FloatFormat bf16_format = {8, -126, 127};
 inline constexpr FloatFormat fp32_format = {24, -126, 127};
 
-/// Always throws std::invalid_argument: elements of this type cannot be read as numbers.
+/// Always throws std::invalid_argument, because elements of this type cannot be read as numbers.
 [[noreturn]] void no_number(DType dtype);
 
 /// Returns the format of fp16, bf16 or fp32. Errors: std::invalid_argument for every other type.
@@ -155,8 +155,8 @@ constexpr double from_bits(std::uint32_t bits, FloatFormat format) {
   if (exponent_field == format.max_exponent - format.min_exponent + 2)
     return fraction != 0 ? std::numeric_limits<double>::quiet_NaN()
                          : sign * std::numeric_limits<double>::infinity();
-  // Builds the power of two from its bits: calls of a scaling function took most of the time of a
-  // small case.
+  // Builds the power of two from its bits, because a library function for this took most of the
+  // time of a small case.
   if (exponent_field == 0) {
     const auto power = static_cast<std::uint64_t>(format.min_exponent - fraction_bits + 1023);
     return sign * fraction * std::bit_cast<double>(power << 52);
@@ -173,8 +173,8 @@ double round_to(double value, FloatFormat format);
 /// Errors: std::invalid_argument for an 8-bit floating type.
 double load(DType dtype, const std::byte* element);
 
-/// Stores `value`, rounded once: ties to even, integers truncate.
-/// Errors: as `load`.
+/// Stores `value`, rounded once: ties to even; integers are rounded toward zero.
+/// Errors: the same as for `load`.
 void store(DType dtype, double value, std::byte* element);
 
 }  // namespace assay::spec

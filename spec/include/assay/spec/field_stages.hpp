@@ -5,8 +5,8 @@
 
 namespace assay::spec {
 
-/// A stage (step) of a computation that exists, or can fail, only in calls that set a certain
-/// field, e.g. dropout. It contains names only, no formulas.
+/// A stage (step) of a computation that exists only in calls that set a certain field, such as
+/// dropout, or can fail only in such calls. The struct contains names only, no formulas.
 struct FieldStage {
   std::string_view what;                      ///< "dropout of the P that enters dv"
   std::span<const std::string_view> outputs;  ///< the outputs that depend on the stage

@@ -21,8 +21,8 @@ struct Metric {
 };
 
 /// The unit of a metric that counts how often a run used a tiling regime, a planner branch or a
-/// tail: {"key_tile.tail", 3, regime_unit}. Count 0: the implementation has the regime, but this
-/// run did not use it.
+/// tail: {"key_tile.tail", 3, regime_unit}. If the count is 0, the implementation has the regime,
+/// but this run did not use it.
 inline constexpr std::string_view regime_unit = "regime";
 
 /// A fault that the runner observed instead of an answer. The runner is the code through which the
@@ -90,14 +90,13 @@ class Implementation {
     run(problem, inputs, outputs);
   }
 
-  /// Returns whether `forward` is implemented: an operator that differentiates the outputs of a
-  /// forward operator can have it.
+  /// Returns whether `forward` is implemented. Only the gradient of an operator can have it.
   virtual bool has_forward() const { return false; }
 
-  /// Some inputs of a gradient are results of the forward operator; for FlashAttentionScoreGrad
-  /// these are softmax_max, softmax_sum and attention_in. Writes the viewed elements of these
-  /// inputs and no other byte; the other inputs are given.
-  /// Errors: as `run`; std::logic_error if the implementation has no forward.
+  /// Computes those inputs of a gradient that are results of its forward operator, such as
+  /// softmax_max, softmax_sum and attention_in of FlashAttentionScoreGrad. Writes the viewed
+  /// elements of these inputs and no other byte; the other inputs are given.
+  /// Errors: the same as for `run`; std::logic_error if the implementation has no forward.
   virtual void forward(const typename Op::Problem&, typename Op::Inputs&) {
     throw std::logic_error(name() + " has no forward");
   }
@@ -105,9 +104,9 @@ class Implementation {
   /// Returns the metrics of the last run.
   virtual std::vector<Metric> metrics() const { return {}; }
 
-  /// The judge calls this function after the last call of a case. A runner that watches an
-  /// implementation throws ImplementationFault here for a fault after the last answer, e.g. if the
-  /// process ended.
+  /// The judge calls this function after the last call of a case. If the kernel runs in another
+  /// process, this function throws ImplementationFault for a fault after the last answer, for
+  /// example if the process ended.
   virtual void settle() {}
 };
 

@@ -33,7 +33,7 @@ struct RowPosition {
   friend bool operator==(const RowPosition&, const RowPosition&) = default;
 };
 
-/// The extents of an attention tensor, independent of its layout.
+/// The extents of an attention tensor (batch, heads, sequence, channels), in any layout.
 struct Extents {
   std::int64_t batch = 0, heads = 0, seq = 0, dim = 0;
   /// If the sequences differ in length: the inclusive sums of their lengths, `batch` entries; `seq`
@@ -42,7 +42,7 @@ struct Extents {
   /// TND: the number of tokens after the last sequence, which belong to no sequence.
   std::int64_t padding = 0;
 
-  /// The length of sequence b; the next function returns the number of tokens before it.
+  /// Returns the length of sequence b.
   std::int64_t length(std::int64_t b) const {
     return ends.empty() ? seq : ends[static_cast<std::size_t>(b)] - start(b);
   }

@@ -20,8 +20,8 @@ enum class Overflow : std::uint8_t { inf, saturate, either };
 /// kernel computes them.
 enum class Origin : std::uint8_t { given, own };
 /// How the kernel computes the row term. `given`: dy . attention_in; `own`: the sum of the kernel's
-/// P dP; `own_output`: dy . the output of the kernel's own forward pass, which rounds P to the
-/// staging type and the output to the io type.
+/// P dP; `own_output`: dy . the output of the kernel's own forward pass, in which P is rounded to
+/// the staging type and the output to the type of the tensors.
 enum class RowTerm : std::uint8_t { given, own, own_output };
 /// Order of accumulation. `fixed` promises that a second run gives the same bits.
 enum class Order : std::uint8_t { any, fixed };
@@ -165,8 +165,8 @@ struct NumericsPreset {
 /// The presets: ascend_a2, cuda_flash, torch_composed_bf16, torch_fp32, jax_cpu, fp32_staging.
 std::span<const NumericsPreset> numerics_presets();
 
-/// Returns the preset `name` for `io`, as kernels of the named operator use it; an empty operator
-/// name means attention.
+/// Returns the preset `name` for `io`, for kernels of the named operator; an empty operator name
+/// means attention.
 /// Errors: std::invalid_argument; its message lists the presets.
 Numerics numerics_preset(std::string_view name, DType io, std::string_view operator_name = {});
 

@@ -26,10 +26,10 @@ inline constexpr std::string_view rule_of_documents =
     "--documents=strict: a kernel must refuse open calls. --upstream=off: a kernel may accept a "
     "call that only the vendor's code forbids.";
 
-/// The source of a requirement on an entry point, see `sentence_of`. "Accepts" means: we know that
-/// the vendor's own code gives a result, because a vendor test makes the call, the vendor's kernel
-/// has a path for it, or the vendor's code never reads the argument. A missing check alone is not
-/// enough.
+/// The source of a requirement on an entry point; `sentence_of` describes each value. "Accepts"
+/// means: we know that the vendor's own code gives a result, because a vendor test makes the call,
+/// the vendor's kernel has a path for it, or the vendor's code never reads the argument. A missing
+/// check alone is not enough.
 enum class Standing : std::uint8_t { documented, page, derived, open, disputed, upstream, advice };
 /// How a case can exercise a requirement: with a call that a kernel must accept, or with one that
 /// it must refuse. content: the requirement concerns the elements, which phase 1 cannot see; none:
@@ -138,26 +138,27 @@ struct Violation {
   void (*apply)(Call<Op>& call);
 };
 
-/// One way to satisfy a requirement that no problem uses by default, e.g. to pass a reserved
-/// tensor. The expected values do not change. If the variant does not apply to a call, it leaves
-/// the call unchanged.
+/// A change of a legal call that tests a requirement and keeps the call legal, such as passing a
+/// reserved tensor. The expected values do not change. If the variant does not apply to a call, it
+/// leaves the call unchanged.
 template <class Op>
 struct Variant {
   std::string_view name;  ///< unique within the requirement
   void (*apply)(Call<Op>& call);
 };
 
-/// One documented statement. Its id is the one in the tables of the specification.
+/// One documented statement, with the id that the specification gives it.
 template <class Op>
 struct Requirement {
   std::string_view id;
   std::string_view statement;
   Source source;
   Standing standing;  ///< the source that states it, see `standing_on`
-  /// For a documented requirement: the entry points whose page contains it; empty: all.
+  /// Source `documented`: the entry points whose page contains the requirement; empty: all entry
+  /// points.
   std::span<const typename Op::EntryPoint> stated_for = {};
-  /// Entry points without a page in the seeds (the first set of documentation): those whose public
-  /// page contains the requirement.
+  /// For entry points that only the public documentation describes: those whose page contains the
+  /// requirement.
   std::span<const typename Op::EntryPoint> page_for = {};
   std::vector<Side> sides = {Side::accept, Side::reject};
   std::string_view notes =
@@ -172,8 +173,9 @@ struct Requirement {
   bool (*applies)(const Call<Op>& call) = always;
   /// Returns whether the call satisfies the requirement or the requirement does not apply.
   bool (*holds)(const Call<Op>& call) = always;
-  /// For a limit: returns whether a legal call is exactly at the limit; only such a call exercises
-  /// the accept side. Null: every call to which the requirement applies does.
+  /// For a limit: returns whether a legal call is exactly at the limit, because only such a call
+  /// tests that a kernel accepts the limit. If null, every call to which the requirement applies
+  /// tests this.
   bool (*reaches)(const Call<Op>& call) = nullptr;
   std::vector<Violation<Op>> violations = {};
   std::vector<Variant<Op>> variants = {};  ///< for requirements with an accept side
@@ -210,7 +212,7 @@ struct Requirement {
         is_stated ? status_for.empty() || is_listed : own == Standing::page && is_listed;
     return named ? status : any_refusal;
   }
-  /// Returns whether a legal call exercises the accept side of the requirement.
+  /// Returns whether a legal call tests that a kernel accepts what the requirement allows.
   bool is_exercised_by(const Call<Op>& call) const {
     return has(Side::accept) && applies(call) && (reaches == nullptr || reaches(call));
   }

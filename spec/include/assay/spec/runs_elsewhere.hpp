@@ -5,16 +5,16 @@
 namespace assay::spec {
 
 /// Base class of an implementation whose kernel runs in another process. The kernel gets a copy of
-/// the inputs, which is compared with them afterwards. The caller needs no copy, because the kernel
-/// cannot modify the inputs themselves.
+/// the inputs, so it cannot modify the inputs of the caller. After the run the copy is compared
+/// with the inputs.
 class RunsElsewhere {
  public:
   virtual ~RunsElsewhere() = default;
   RunsElsewhere(const RunsElsewhere&) = delete;
   RunsElsewhere& operator=(const RunsElsewhere&) = delete;
 
-  /// An implementation that forwards calls returns the answer of the implementation that it
-  /// wraps.
+  /// Returns whether the kernel runs in another process. An implementation that forwards calls
+  /// returns the answer of the implementation to which it forwards them.
   virtual bool runs_elsewhere() const { return true; }
 
  protected:

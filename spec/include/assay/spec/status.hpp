@@ -8,8 +8,8 @@
 
 namespace assay::spec {
 
-/// aclnn status codes that phase 1 can return.
-/// Source: the upstream page about aclnn return codes.
+/// The status codes that phase 1 can return. Source: the vendor's page about return codes of aclnn
+/// functions.
 enum class Status : std::int32_t {
   success = 0,
   param_nullptr = 161001,
@@ -25,8 +25,8 @@ inline constexpr auto spellings_of<Status> = Spellings<Status, 4>{{{
     {Status::inner_tiling_error, "ACLNN_ERR_INNER_TILING_ERROR"},
 }}};
 
-/// An implementation throws this exception to refuse a call. The message names the requirement, if
-/// known, and the wrong argument, its value and the limit.
+/// An implementation throws this exception to refuse a call. The message names the wrong argument,
+/// its value and the limit, and the id of the requirement if it is known.
 class Rejected : public std::runtime_error {
  public:
   Rejected(Status status, const std::string& message)

@@ -18,8 +18,8 @@ struct Piece {
 /// A file in memory. Only pages that were written take memory; other pages read as zeros.
 class SparseFile;
 
-/// The bytes of a tensor: owned, or borrowed from the owner of the memory. A copy always owns its
-/// bytes. So does a storage after a resize.
+/// The bytes of a tensor. A storage owns its bytes or borrows them. A copy of a storage, and a
+/// storage after a resize, always own their bytes.
 class Storage {
  public:
   Storage() = default;
@@ -67,7 +67,7 @@ class Storage {
   const std::byte& operator[](std::size_t index) const { return data()[index]; }
   const std::byte& front() const { return data()[0]; }
 
-  /// Added bytes are 0.
+  /// Changes the number of bytes. Added bytes are 0.
   void resize(std::size_t size) {
     if (own_.data() != bytes_.data()) own_.assign(begin(), end());
     own_.resize(size);
@@ -77,8 +77,8 @@ class Storage {
   void assign(std::size_t size, std::byte fill) { *this = Storage(size, fill); }
 
   bool is_sparse() const { return file_ != nullptr; }
-  /// The pieces that were written, in ascending order; one piece of all bytes if the storage is not
-  /// sparse. All other bytes are 0.
+  /// Returns the pieces that were written, in ascending order. Bytes outside these pieces are 0. A
+  /// storage that is not sparse is one piece.
   std::vector<Piece> pieces() const;
   /// Copies the bytes of another storage of the same size.
   void copy_from(const Storage& other);

@@ -28,7 +28,7 @@ inline constexpr auto spellings_of<Striding> = Spellings<Striding, 6>{{{
     {Striding::far, "far"},
 }}};
 
-/// Striding::far: the first and the last element of a view are at least this number of elements
+/// With Striding::far the first and the last element of a view are at least this number of elements
 /// apart.
 inline constexpr std::int64_t far_elements = std::int64_t{1} << 31;
 
@@ -43,14 +43,14 @@ std::int64_t storage_bytes(const Parameter& parameter);
 /// sparse.
 bool is_sparse(const Parameter& parameter);
 
-/// The striding of the inputs of a call, or of its outputs: one for all tensors, and others for
-/// named tensors.
+/// The striding of all inputs of a call, or of all outputs. Single tensors can have a striding of
+/// their own.
 class Strides {
  public:
   Strides() = default;
   Strides(Striding all) : all_(all) {}
 
-  /// Sets the striding of the named tensor only.
+  /// Sets the striding of one tensor, by its name.
   void set(std::string_view tensor, Striding striding);
 
   /// The striding of all tensors that have no striding of their own.

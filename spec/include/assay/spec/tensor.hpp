@@ -52,7 +52,7 @@ void store_row(Tensor& tensor, std::int64_t first, std::int64_t step, std::span<
 /// strides.
 class HeadIndex {
  public:
-  /// Errors: std::invalid_argument if the tensor's shape is not that of `extents` in `layout`.
+  /// Errors: std::invalid_argument if the tensor does not have the shape of `extents` in `layout`.
   HeadIndex(const Tensor& tensor, Layout layout, const Extents& extents);
 
   std::int64_t operator()(std::int64_t b, std::int64_t n, std::int64_t s, std::int64_t d) const {
@@ -79,7 +79,7 @@ class HeadView {
   double operator()(std::int64_t b, std::int64_t n, std::int64_t s, std::int64_t d) const {
     return tensor_->load(index_(b, n, s, d));
   }
-  /// Copies the row (b, n, s) into `row`, whose size must be that of the axis dim.
+  /// Copies the row (b, n, s) into `row`, which must have one element for each channel.
   void read_row(std::int64_t b, std::int64_t n, std::int64_t s, std::span<double> row) const;
   const Extents& extents() const { return index_.extents(); }
 

@@ -34,8 +34,8 @@ struct Spellings {
   }
 };
 
-/// Specialised next to each enumeration: `template <> inline constexpr auto spellings_of<E> =
-/// Spellings<E, n>{...}`.
+/// Each enumeration E defines the texts of its values: `template <> inline constexpr auto
+/// spellings_of<E> = Spellings<E, n>{...}`.
 template <class Enum>
 inline constexpr auto spellings_of = nullptr;
 

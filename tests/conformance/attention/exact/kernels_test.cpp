@@ -57,8 +57,8 @@ std::optional<AttentionExactCase> exact_case_of(const spec::Implementation<Op>& 
 void expect_healthy_kernels_exact(const std::vector<Case<Op>>& cases) {
   std::vector<mutants::Mutant> healthy = mutants::mutants<Op>();
   std::erase_if(healthy, [](const mutants::Mutant& mutant) {
-    // The variant reads the statistics in an order that it does not declare.
-    // StatisticsOrder.AnUndeclaredOneIsFound covers it.
+    // This variant reads the statistics in an order that it does not declare.
+    // StatisticsOrder.AnUndeclaredOneIsFound tests it.
     if (mutant.name == "tokens_first") return true;
     return !mutant.healthy || mutant.subject != mutants::Subject::numbers;
   });

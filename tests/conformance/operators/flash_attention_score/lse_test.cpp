@@ -30,7 +30,7 @@ using spec::DType;
 using testing::printed;
 
 constexpr double largest = std::numeric_limits<float>::max();
-/// From m and z to the pair that the kernel writes.
+/// Converts m and z to the two numbers that the kernel writes.
 using Pair = std::pair<double, double>;
 using Saved = std::function<Pair(double m, double z)>;
 
@@ -156,7 +156,8 @@ TEST(LogSumExp, FaultsFail) {
     }
 }
 
-/// Runs the statistics of a call without mask, as a kernel whose sum contains masked scores.
+/// Writes the statistics of the same call without its mask, like a kernel that counts masked
+/// scores.
 class SumsMasked final : public spec::PassesOn<Flash> {
  public:
   explicit SumsMasked(spec::Implementation<Flash>& kernel)

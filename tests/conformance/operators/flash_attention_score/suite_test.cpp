@@ -28,7 +28,7 @@ using spec::DType;
 using testing::printed;
 using Change = std::function<void(const Op::Problem&, Op::Outputs&)>;
 
-/// Our implementation, whose outputs are changed, and whose numerics may declare more.
+/// Our implementation with changed outputs. It may declare additional numerics.
 class Changed final : public spec::PassesOn<Op> {
  public:
   Changed(spec::Implementation<Op>& kernel, Change change,
@@ -141,7 +141,8 @@ TEST(FlashForward, ACopyOfAStatisticThatDiffersFails) {
   EXPECT_GT(report.verdict, Verdict::not_applicable) << printed(report);
 }
 
-/// The pages are silent; upstream writes 0. The statistics of a fully masked row are accepted, too.
+/// The pages say nothing about these rows, and the vendor's code writes 0. The statistics of a
+/// fully masked row are accepted, too.
 TEST(FlashForward, ASequenceWithoutKeysMayHaveEitherStatistics) {
   const Case<Op> c = packed({9, 0, 9});
   EXPECT_EQ(judge_changed(c, nothing).verdict, Verdict::conforms);
@@ -163,7 +164,7 @@ TEST(FlashForward, ASequenceWithoutKeysMayHaveEitherStatistics) {
   EXPECT_GT(judge_changed(c, set(0, 1)).verdict, Verdict::not_applicable);
 }
 
-/// A kernel that always writes the statistics token by token conforms if it says so.
+/// A kernel that always writes the statistics token by token conforms if it declares this order.
 TEST(FlashForward, TheOrderOfStatisticsIsTheDeclaredOne) {
   const Change token_by_token = [](const Op::Problem& p, Op::Outputs& outputs) {
     Op::Problem other = p;

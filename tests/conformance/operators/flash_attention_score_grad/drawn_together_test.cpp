@@ -10,16 +10,16 @@
 #include "attention/flash/plan/interactions.hpp"
 #include "operators/flash_attention_score_grad/traits.hpp"
 
-/// Combinations that the planned cases must contain: each field at every position where a formula
-/// reads it, short sequences together with empty ones, and any four choices.
+/// Tests that the planned cases contain certain combinations: each field in every kind of call in
+/// which a formula reads it, short sequences together with empty ones, and any four choices.
 namespace assay::conformance {
 namespace {
 
 using Op = spec::FlashAttentionScoreGrad;
 using FlashCase = Case<Op>;
 
-/// Shows that the test can find a field that no planned case exercises: it leaves out, for example,
-/// the cases with prefixes.
+/// Shows that the test can find a field on which no planned case depends: it leaves out, for
+/// example, the cases with prefixes.
 TEST(FormulaFields, AreListedIfNoCaseDependsOnThem) {
   std::vector<FlashCase> cases = testing::default_cases<Op>();
   std::erase_if(cases, [](const FlashCase& c) {

@@ -136,7 +136,7 @@ Fault late_after_empty() {
   });
 }
 
-/// The defect that the kernel in the upstream repository has.
+/// The fault of the kernel in the vendor's repository.
 Fault misplaced_after_short() {
   return starting_at([](const CompressOp::Problem& p, std::int64_t b, std::int64_t i) {
     const bool is_after_short =

@@ -22,7 +22,7 @@ inline const std::vector<Mutant>& mutants() {
 /// A correct kernel without special features.
 inline constexpr std::string_view plain = "selected_whole_lists";
 
-/// Errors: std::invalid_argument for a name that no mutant has.
+/// Returns the kernel with this name. Errors: std::invalid_argument if no mutant has it.
 inline std::unique_ptr<spec::Implementation<Op>> kernel(std::string_view name) {
   for (const Mutant& mutant : mutants())
     if (mutant.name == name) return mutant.make();

@@ -21,7 +21,7 @@ Terms terms_of<Op>(const Op::Problem& p, std::size_t, std::int64_t token) {
 
 namespace {
 
-/// EDIT: faults of this operator, in addition to those that all have.
+/// EDIT: faults that only this operator has; all operators share the others.
 struct FirstTokenTwice : Kernel<Op> {
   using Kernel::Kernel;
   void choose(Terms& terms) const override { terms.pairs.push_back(terms.pairs.front()); }

@@ -11,7 +11,7 @@ namespace assay::adapters {
 /// mode of its caller. The implementation computes in the mode that `make` left in the thread: for
 /// example, a library that was built for speed sets flush-to-zero when it is loaded. After each
 /// call the caller's own mode is restored.
-/// Errors: those of `make`. Errors of every call: those of the implementation, and
+/// Errors: the errors of `make`. Errors of every call: the errors of the implementation, and
 /// spec::ImplementationFault (mode_changed) if the call changed the mode, as in "left the rounding
 /// mode upward".
 template <class Op>

@@ -9,8 +9,8 @@
 
 namespace assay::adapters {
 
-/// The program that is started as the worker process, and the command-line arguments that make it
-/// call `serve`.
+/// The program that is started as the worker process, and the command-line arguments with which it
+/// calls `serve`.
 struct WorkerProgram {
   std::string path = "/proc/self/exe";  ///< this program, even if its file was replaced meanwhile
   std::vector<std::string> words;

@@ -7,8 +7,8 @@
 #include "assay/conformance/judge/exact.hpp"
 #include "assay/spec/operators/flash_attention_score_grad.hpp"
 
-/// Attention in the form that all attention operators share: dense tensors, with the names of the
-/// most general operator.
+/// Attention in the form that all attention operators share: dense tensors, with the names of
+/// FlashAttentionScoreGrad.
 namespace assay::conformance {
 
 /// The members of a case that the attention engines use.

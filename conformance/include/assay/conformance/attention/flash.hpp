@@ -12,8 +12,8 @@
 #include "assay/spec/attention_problem.hpp"
 #include "assay/spec/call.hpp"
 
-/// The common parts of the suites of operators whose problem is an AttentionProblem: attention in
-/// which a mask defines which query attends to which key.
+/// The common parts of the suites for operators whose problem is an AttentionProblem. In these
+/// operators a mask defines which query attends to which key.
 namespace assay::conformance {
 namespace attention::flash {
 
@@ -46,8 +46,8 @@ std::optional<spec::Tensor> drop_mask_of(const spec::Parameter& parameter,
 template <class Op>
 class RelationPartsOf;
 
-/// The part of a suite that such operators share. attention/flash/traits.hpp lists what an operator
-/// must add.
+/// The part of a suite that these operators share. attention/flash/traits.hpp lists what an
+/// operator must add.
 template <class Op>
 struct SuiteOf : SuiteDefaults<Op> {
   using Problem = typename Op::Problem;
@@ -57,7 +57,8 @@ struct SuiteOf : SuiteDefaults<Op> {
   static std::span<const PatternField<Op>> patterns();
   static std::span<const InputProfile> profiles();
   static std::span<const FieldRange> field_ranges();
-  /// Also rejects fields for which the entry point does not have a parameter.
+  /// Checks the fields of a case. Also rejects fields for which the entry point does not have a
+  /// parameter.
   static void require_possible(const Case<Op>& c);
   static void settle_extents(Problem& problem, const std::function<bool(std::string_view)>& given);
   static void imply_extents(const Problem& given, Problem& implied);

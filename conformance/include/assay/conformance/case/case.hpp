@@ -20,8 +20,8 @@ namespace assay::conformance {
 /// other.
 enum class Track : std::uint8_t { exact, exact_staged, bound, arguments, relation };
 
-/// The part of the suite that depends on the operator. suite.hpp lists the members. Every operator
-/// needs a specialisation.
+/// The parts of the judge that depend on the operator. suite.hpp lists the members. Every operator
+/// has a specialisation.
 template <class Op>
 struct Suite;
 
@@ -131,8 +131,8 @@ std::vector<std::string> case_words(const std::string& command_line,
 /// 12 hexadecimal digits of a hash of the replay line.
 std::string case_id(std::string_view command_line);
 
-/// The call of the case. Its variant and its violation are applied. Errors: std::invalid_argument
-/// for an unknown variant or violation.
+/// The call of the case, changed by its variant or its violation. Errors: std::invalid_argument for
+/// an unknown variant or violation.
 template <class Op>
 spec::Call<Op> call_of(const Case<Op>& c);
 

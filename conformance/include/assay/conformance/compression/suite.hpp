@@ -33,7 +33,8 @@ struct SuiteOf : BilinearSuite<Op> {
   static std::vector<Size> sizes(const Case<Op>& c);
   static double multiply_adds(const Problem& problem);
   static double expected_cost(const Case<Op>& c);
-  /// Number of elements of the tensors with a row per token or window; each kind counts once.
+  /// The number of elements of a tensor with a row per token, plus that of a tensor with a row per
+  /// window.
   static std::int64_t tensor_elements(const Problem& problem);
 
   static std::span<const Reduction<Op>> reductions();

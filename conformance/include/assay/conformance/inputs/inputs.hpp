@@ -50,7 +50,7 @@ const spec::Tensor* find_tensor(const Tensors& tensors, std::string_view name) {
   return found;
 }
 
-/// The input tensors of a case of track bound. They have the values of its input profile and the
+/// Returns the input tensors of a case of track bound, with the values of its input profile and the
 /// strides of the case.
 template <class Op>
 typename Op::Inputs make_inputs(const Case<Op>& c) {

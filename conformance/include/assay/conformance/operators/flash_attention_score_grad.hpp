@@ -14,7 +14,7 @@
 
 namespace assay::conformance {
 
-/// The exact case with this mask tensor, or without a mask. Errors: NoExactCase.
+/// Returns the exact case with this mask tensor, or without a mask. Errors: NoExactCase.
 AttentionExactCase make_exact_case_with_mask(const Case<spec::FlashAttentionScoreGrad>& c,
                                              const spec::Numerics& numerics,
                                              std::optional<spec::Tensor> atten_mask,
@@ -33,8 +33,8 @@ struct Suite<spec::FlashAttentionScoreGrad> : flash::SuiteOf<spec::FlashAttentio
   using RelationParts = flash::RelationParts;
   using Exact = AttentionExactCase;
 
-  /// Also runs the forward pass: its results, rounded as the operator stores them, are the inputs
-  /// statistics and attention_in.
+  /// Makes the inputs. The statistics and attention_in are the results of a forward pass, rounded
+  /// as the operator stores them.
   static Op::Inputs draw(const Case<Op>& c);
 
   static Op::Inputs moved(const Op::Problem& problem, const Op::Problem& other,

@@ -26,8 +26,8 @@ struct Suite<spec::NsaSelectedAttention> : selection::SuiteOf<spec::NsaSelectedA
   static bool has_other_outputs(const Op::Problem& problem, const Op::Problem& changed,
                                 const Op::Inputs& inputs);
 
-  /// Rows whose weights are 2^-k or 0. A kernel may stage weights before or after it divides by the
-  /// sum, so cases of track exact_staged, in which they are rounded, have no exact outputs.
+  /// Returns the exact case, whose rows have weights 2^-k or 0. Cases of track exact_staged have no
+  /// exact outputs: a kernel may round weights before or after it divides by the sum.
   static Exact exact(const Case<Op>& c, const spec::Numerics& numerics,
                      ExactPart part = ExactPart::all);
   static std::vector<ExactTensor> exact_tensors(const Exact& exact_case,

@@ -28,8 +28,8 @@ struct Suite<spec::NsaSelectedAttentionGrad> : selection::SuiteOf<spec::NsaSelec
   using RelationParts = selected::RelationParts;
   using Exact = SelectedExactCase;
 
-  /// Also runs the forward pass: its results, rounded as the operator stores them, are the inputs
-  /// statistics and attention_out.
+  /// Makes the inputs. The statistics and attention_out are the results of a forward pass, rounded
+  /// as the operator stores them.
   static Op::Inputs draw(const Case<Op>& c);
   static bool has_other_outputs(const Op::Problem& problem, const Op::Problem& changed,
                                 const Op::Inputs& inputs);

@@ -24,8 +24,9 @@ struct SavedValue {
   const char *of_forward, *of_gradient;
 };
 
-/// The forward of a gradient. Undefined for an operator without one. Members: `Forward`, its
-/// operator; `entry_point`, that of the forward for one of the gradient; `saved`, the SavedValues.
+/// The forward operator that belongs to a gradient. Operators without one have no specialisation.
+/// Members: `Forward`, the operator; `entry_point`, which returns the forward's entry point for one
+/// of the gradient; `saved`, the SavedValues.
 template <class Gradient>
 struct ForwardOf;
 
@@ -86,12 +87,13 @@ struct PairReport {
   std::optional<CaseReport> end_to_end;
   std::string why_not = {};  ///< why a part was not judged
 
-  /// The wrong parts, in the order of the computation. If everything conforms except the gradient
-  /// at the true values, the saved values are wrong together.
+  /// Returns the wrong parts, in the order of the computation. If only the gradient at the true
+  /// values does not conform, the saved values are wrong: each is within its tolerance, but not all
+  /// together.
   std::vector<PairPart> wrong() const;
-  /// Which part is wrong, in one sentence.
+  /// Says in one sentence which part is wrong.
   std::string sentence() const;
-  /// The code of the gravest verdict.
+  /// Returns the exit code that belongs to the worst verdict.
   ExitCode exit_code() const;
 };
 

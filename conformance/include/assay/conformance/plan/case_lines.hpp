@@ -14,7 +14,7 @@ struct CaseText {
   std::string name, text;
 };
 
-/// A replay line of such a text, and the properties that the lines above declare for it.
+/// A replay line of a text, and the properties that the lines before it declare for it.
 struct CaseLine {
   std::string place;               ///< file and line: "cases/OPERATOR/corners.txt:12"
   std::vector<std::string> words;  ///< the operator's name first

@@ -18,8 +18,8 @@ struct RequirementCoverage {
     std::string name;  ///< "ID:name"
     std::int64_t cases = 0;
   };
-  /// For one entry point whose page states the requirement: the numbers of cases that were accepted
-  /// and rejected.
+  /// The numbers of cases that were accepted and rejected at one entry point whose page states the
+  /// requirement.
   struct On {
     std::string entry_point;
     bool has_accept = false, has_reject = false;  ///< sides that a sweep must exercise there
@@ -36,8 +36,8 @@ struct RequirementCoverage {
     std::string reason = {};  ///< why a requirement has no side that must be exercised
   };
   std::vector<Requirement> requirements;
-  /// Number of requirements for which some case exercised the accept side (`accepted`) or the
-  /// reject side (`rejected`).
+  /// The number of requirements that a case satisfied (`accepted`), or that a case broke
+  /// (`rejected`).
   std::int64_t accepted() const;
   std::int64_t rejected() const;
   /// The names that no case exercised. For a requirement with an unexercised side: its id. For
@@ -53,8 +53,8 @@ struct RequirementCoverage {
   void take(std::string_view way);
 };
 
-/// The requirements of Op's table; no case is counted yet. If no kernel must obey a requirement,
-/// none of its sides must be exercised; it is reported, but no kernel fails because of it.
+/// The requirements of Op's table; no case is counted yet. A requirement that no kernel must obey
+/// is only reported: it needs no case, and no kernel fails because of it.
 template <class Op>
 RequirementCoverage requirement_coverage(const spec::Policy& policy = {});
 
@@ -72,7 +72,8 @@ void complete(RequirementCoverage& coverage);
 /// Counts the legal calls of a plan for which a kernel may refuse the call without failing, and
 /// says why.
 struct RefusableCalls {
-  /// A requirement that such a call breaks (a kernel may ignore it).
+  /// A requirement that a legal call breaks, so that a kernel may refuse the call; a kernel may
+  /// also ignore the requirement.
   struct Reason {
     std::string id, standing;  ///< for example "FAG-C94", "disputed"
     std::int64_t cases = 0;
@@ -96,7 +97,7 @@ struct PairCoverage {
     std::string left_out = {};                   ///< other reason, such as "costly: SENTENCE"
     std::int64_t cases = 0;
     std::string text() const { return first + " " + second; }
-    /// Returns whether a sweep should contain a case with this pair.
+    /// Returns whether a sweep should contain a case with this pair of values.
     bool is_asked() const { return forbidden_by.empty() && left_out.empty(); }
   };
   std::vector<Cell> cells;
@@ -132,7 +133,7 @@ void cover(PairCoverage& coverage, const Case<Op>& c);
 /// operator has none, returns the number of all cells.
 std::size_t first_cell(const PairCoverage& coverage, std::string_view operator_name);
 
-/// Adds the requirements (first function) or the cells (second function) of another operator.
+/// Add the requirements, or the cells, of another operator.
 void append(RequirementCoverage& coverage, RequirementCoverage other);
 void append(PairCoverage& coverage, PairCoverage other);
 

@@ -20,8 +20,8 @@ struct FormulaField {
   bool (*is_read)(const Case<Op>& c);
   /// Changes the field to another value.
   void (*change)(typename Op::Problem& problem);
-  /// The choices in which the formulas use the field. Combinations of sparse mode, layout and entry
-  /// point that none of these choices allows are not counted.
+  /// The choices in which the formulas use the field. A combination of sparse mode, layout and
+  /// entry point is not counted if none of these choices allows it.
   std::vector<std::vector<std::size_t>> where;
 };
 
@@ -30,7 +30,7 @@ struct FormulaField {
 struct FieldCoverage {
   std::string field;
   std::int64_t places = 0;
-  /// Places in which no case has outputs that depend on the field.
+  /// The places in which no planned case has outputs that depend on the field.
   std::vector<std::string> unexcited;
 };
 

@@ -11,7 +11,7 @@
 
 namespace assay::conformance {
 
-/// A full plan has this many times the random cases of an ordinary plan.
+/// The factor by which a full plan has more random cases than an ordinary plan.
 inline constexpr std::int64_t full_random_factor = 5;
 
 /// The kinds of cases to plan, and the seed of the random cases.

@@ -9,7 +9,7 @@
 
 #include "assay/conformance/case/case.hpp"
 
-/// Coverage of numbers that are drawn from ranges, independent of the axes of pairs.
+/// Coverage of the numbers that are drawn from ranges. It is independent of the coverage of pairs.
 namespace assay::conformance {
 
 /// A number of a case: a head size, a sequence length, or the end of a window.
@@ -27,21 +27,22 @@ inline std::set<std::int64_t> multiples(std::int64_t step, std::int64_t most) {
   return values;
 }
 
-/// The sizes of a case; empty if the case computes no outputs. Each number of a list is one size.
+/// The sizes of a case; empty if the case computes no outputs. A list gives one size for each of
+/// its numbers.
 template <class Op>
 std::vector<Size> sizes_of(const Case<Op>& c) {
   if (c.track == Track::arguments || !c.violate.empty()) return {};
   return Suite<Op>::sizes(c);
 }
 
-/// The values of one size in all cases.
+/// The values that one size has in all cases.
 struct SizeCoverage {
   std::string name;
   std::int64_t counted = 0, beyond = 0;  ///< cases with more than `counted`
   std::set<std::int64_t> values;
   std::set<std::int64_t> legal = {}, missing = {};  ///< all legal values; those in no case
 
-  /// Removes from `missing` the values that `other` contains for the same size.
+  /// Removes from `missing` the values that `other` contains.
   void complete_from(const SizeCoverage& other) {
     for (const std::int64_t value : other.values) missing.erase(value);
   }
@@ -63,7 +64,7 @@ inline void cover(std::vector<SizeCoverage>& coverage, const std::vector<Size>& 
   }
 }
 
-/// Removes, for each size, the values that `others` contain from the missing values.
+/// Removes the values that `others` contain from the missing values of each size.
 inline void complete(std::vector<SizeCoverage>& coverage, const std::vector<SizeCoverage>& others) {
   for (SizeCoverage& size : coverage)
     for (const SizeCoverage& other : others)

@@ -11,8 +11,8 @@
 
 namespace assay::conformance {
 
-/// The rule that a finding is about. A rule that decides verdicts has the same word here as in
-/// `Rule`; only the rule for exact cases has another one.
+/// The rule that made a finding. Rules that decide verdicts have the same words as in `Rule`,
+/// except the rule for exact cases.
 enum class FindingRule : std::uint8_t {
   none,  ///< describes an element that is not a failure
   structure,
@@ -66,17 +66,16 @@ struct Finding {
   std::optional<std::string> message = {};  ///< the kernel's own words, if it refused the call
 };
 
-/// How precisely the references of elements are known. All references except the `open` ones are
-/// known to 2^-20 of their tolerance. A reference is certified if the result of its cast is known:
-/// all except the `open` and `enclosed` references.
+/// How precisely the references of elements are known. The error of every reference is at most
+/// 2^-20 of its tolerance, except for `open` references. A reference is certified if the result of
+/// its cast is known; `open` and `enclosed` references are not.
 struct Certainty {
   std::int64_t exact = 0;             ///< all bits, by integer arithmetic
   std::int64_t by_radius = 0;         ///< in double: all values within the proven radius cast alike
   std::int64_t by_double_double = 0;  ///< by the definition in double-double, within its radius
   std::int64_t by_definition = 0;     ///< in 75 digits, or without error
-  /// Elements whose reference is very close to a rounding boundary of the cast: neither double
-  /// nor the definition (if it was evaluated) decides how it is rounded. Both results are
-  /// accepted.
+  /// Elements whose reference is so close to a rounding boundary of the cast that the rounding is
+  /// unknown, even from the definition if that was evaluated. Both results are accepted.
   std::int64_t ties = 0;
   std::int64_t enclosed = 0;  ///< the radius holds several numbers of the output's type
   std::int64_t open = 0;      ///< the radius is wider, or none is proven
@@ -117,8 +116,9 @@ struct TensorReport {
   double median_tau_over_ref = 0;
   std::vector<double>
       histogram;  ///< share of elements with |error|/tau in [k/10, (k+1)/10), the last one above 1
-  std::string controls;  ///< one letter per control, Z N L S W, then '+' caught, '-' passed or '.'
-                         ///< if the control does not apply, e.g. "Z+N+L.S+W+"
+  /// The letters of the controls, Z N L S W, each with '+' if the control was detected, '-' if it
+  /// passed, '.' if it does not apply: "Z+N+L.S+W+".
+  std::string controls;
   std::int64_t rows_nonzero = 0,
                rows_blind =
                    0;  ///< judged rows that are not zero; those of them where zeros would pass
@@ -131,7 +131,8 @@ struct TensorReport {
   std::optional<ErrorMap> errors;  ///< only for cases that do not conform
 };
 
-/// Returns whether all expected values of the tensor are 0. Most bugs do not show in such a tensor.
+/// Returns whether all expected values of the tensor are 0. Most bugs cannot be detected in such a
+/// tensor.
 bool is_expected_zeros(const TensorReport& tensor);
 
 /// The report of one case.

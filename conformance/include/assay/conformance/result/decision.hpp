@@ -64,7 +64,7 @@ enum class Ground : std::uint8_t {
   // Controls:
   missed,  ///< some corrupted output passed
   blind,   ///< zeros would have passed
-  // The memory order of disputed inputs:
+  // Grounds about the memory order of disputed inputs:
   declared_otherwise,
   fits_otherwise,
   may_fit_otherwise,
@@ -94,7 +94,7 @@ class Outcomes {
   std::size_t size_;
 };
 
-/// A rule: its name, its verdicts and its explanation.
+/// A rule: its word, its verdicts and its explanation.
 struct RuleText {
   Rule rule;
   std::string_view word;      ///< in reports; a finding of the same rule has the same word
@@ -211,8 +211,8 @@ class Decision {
   Decision() = default;
   /// Errors: std::invalid_argument if the rule does not have this ground.
   Decision(Rule rule, Ground ground, std::string seen);
-  /// For a rule that has exactly one verdict. Errors: std::invalid_argument if the rule has several
-  /// verdicts.
+  /// Makes the decision of a rule that has exactly one verdict. Errors: std::invalid_argument if
+  /// the rule has several verdicts.
   Decision(Rule rule, std::string seen) : Decision(rule, Ground::only, std::move(seen)) {}
   /// Restores a decision from a stored report; the judge does not use this. Errors:
   /// std::invalid_argument if the rule cannot give this verdict.
@@ -220,7 +220,7 @@ class Decision {
 
   Verdict value() const { return verdict_; }
   Rule rule() const { return rule_; }
-  /// Conversion for code that compares or counts verdicts and does not need the reason.
+  /// A decision converts to its verdict, for code that does not need the reason.
   operator Verdict() const { return verdict_; }
 
  private:
@@ -228,7 +228,7 @@ class Decision {
   Rule rule_ = Rule::judge_failure;
 };
 
-/// Makes a decision when only the verdict matters. Uses the first rule that can give it.
+/// Makes a decision from a verdict alone, with the first rule that can give this verdict.
 Decision some_decision(Verdict verdict, std::string seen);
 
 /// The decision `conforms`: no rule found a failure in `subject`.

@@ -8,7 +8,7 @@
 
 namespace assay::conformance {
 
-/// How a set of indices along one axis of a tensor is described.
+/// The ways in which a set of indices along one axis of a tensor is described.
 enum class PlaceKind : std::uint8_t {
   last,     ///< the last index; on axis s the last one of each sequence
   listed,   ///< `numbers` are the indices
@@ -44,12 +44,12 @@ struct HeadOfAnother {
 
   auto operator<=>(const HeadOfAnother&) const = default;
 };
-/// How the failing elements of a tensor relate to the expected values.
+/// The relation of the failing elements of a tensor to the expected values.
 struct Deviation {
   DeviationKind kind = DeviationKind::none;
   double factor = 0;  ///< multiple: to four digits; 0: the factor differs between elements
-  /// Only for multiples: quantities of the case that could be the factor, such as "1 /
-  /// scale_value".
+  /// Quantities of the case that could be the factor, such as "1 / scale_value". Empty if the
+  /// relation is not a multiple.
   std::vector<std::string> quantities = {};
   std::vector<HeadOfAnother> heads = {};  ///< empty if there are many
   std::int64_t shift = 0;
@@ -57,7 +57,7 @@ struct Deviation {
   auto operator<=>(const Deviation&) const = default;
 };
 
-/// Properties that the failing elements of one tensor have in common.
+/// The properties that the failing elements of one tensor have in common.
 struct Pattern {
   std::int64_t failing = 0, judged = 0;  ///< elements
   std::vector<AxisPlace> places = {};    ///< at most one for each axis

@@ -13,15 +13,15 @@ namespace assay::conformance {
 /// writing direction, and bytes that are not UTF-8 become escapes such as "\n", "\x1b" or "\u202e".
 std::string printable(std::string_view text);
 
-/// Does the same with at most `most` bytes; `most` is at least 100. If the text is longer, returns
-/// its start and its length.
+/// Returns the same line if it has at most `most` bytes (100 or more), otherwise its start and its
+/// length.
 std::string excerpt(std::string_view text, std::size_t most = 4096);
 
 /// Makes all texts of a report printable that come from a kernel or a file. Shortens the kernel's
 /// texts. Keeps only the first hundred metrics of the kernel, and removes invalid regimes.
 CaseReport printable(CaseReport report);
 
-/// The count with its noun: "1 case", "2 cases".
+/// Returns the count with its noun: "1 case", "2 cases".
 std::string counted(std::int64_t count, std::string_view noun);
 
 }  // namespace assay::conformance

@@ -10,8 +10,8 @@
 
 namespace assay::conformance {
 
-/// Why a search ended. smallest: no smaller case fails. runs, seconds, stopped: the budget was
-/// spent. unsteady: a case did not fail each time.
+/// Why a search ended. smallest: no smaller case fails. runs, seconds, stopped: the limit of runs
+/// or seconds was reached, or somebody stopped the search. unsteady: a case did not fail each time.
 enum class ShrinkEnd : std::uint8_t { smallest, runs, seconds, stopped, unsteady };
 
 /// A failing case, and the smallest failing case that the search found (its neighbour).
@@ -26,8 +26,8 @@ struct ShrunkCase {
   std::vector<std::pair<std::string, std::string>> fields = {};  ///< of the neighbour
   std::vector<std::string> failed = {};   ///< result of failed_tensors for the neighbour
   std::vector<std::string> untried = {};  ///< fields that the search had no time to reduce
-  /// Three numbers of failing cases with the same cause: all; those judged again with the numerics
-  /// `declared`; those that conform with these numerics.
+  /// Numbers of failing cases with the same cause: all of them; the cases that were judged again
+  /// with the numerics `declared`; the cases of these that conform.
   std::int64_t of_cause = 0, run_declared = 0, conform_declared = 0;
 };
 

@@ -34,7 +34,7 @@ constexpr bool are_numbers_wrong(Verdict verdict) {
          verdict == Verdict::nonconformant_statistical;
 }
 
-/// The exit code of the process. `contribution`: the exit code for a single verdict.
+/// Exit codes of the process. `contribution` returns the exit code for a single verdict.
 enum class ExitCode : int { conformant = 0, nonconformant = 1, usage = 2, not_conclusive = 3 };
 
 constexpr ExitCode contribution(Verdict verdict) {

@@ -17,8 +17,8 @@ namespace assay::conformance {
 std::span<const InputProfile> list_patterns();
 
 /// The block lists (topk_indices) of the case, from the pattern `c.patterns.lists`, with the
-/// strides of its inputs. Every index names a complete block of its query's sequence. Under the
-/// causal mask, every query sees at least one key of a block in its list.
+/// strides of its inputs. Every index names a complete block of its query's sequence. With the
+/// causal mask, every query sees at least one key of its list.
 template <class Op>
 spec::Tensor make_topk_indices(const Case<Op>& c);
 
@@ -29,7 +29,7 @@ std::optional<spec::Tensor> make_causal_mask(const Case<Op>& c);
 
 namespace selection {
 
-/// Contents that the input profile does not determine: the block lists.
+/// The contents that the input profile does not determine: the block lists.
 struct Patterns {
   std::string lists = "shuffled";  ///< which blocks the queries list
 

@@ -41,10 +41,11 @@ bool same_failure(Verdict first, Verdict other);
 /// Reduces a failing case one field at a time, geometry first. Keeps every reduction that is legal
 /// and fails in the same way. Ends when no single reduction does this, or when the budget is spent.
 /// The order of the search is fixed; without a timeout, the result depends only on the judge.
-/// Rejects a reduction if an output that failed now passes because all its expected values are 0.
-/// `alone` runs the case again before and after the search: if the case does not fail each time, it
-/// is not shrunk; if the smaller case does not fail each time, it is not reported. Errors:
-/// std::invalid_argument if `failing`, the report of `c`, is not a failure; exceptions of `judge`.
+/// Rejects a reduction if an output that failed before now passes only because all its expected
+/// values are 0. `alone` runs the case again before and after the search: if the case does not fail
+/// each time, it is not shrunk; if the smaller case does not fail each time, it is not reported.
+/// Errors: std::invalid_argument if `failing`, the report of `c`, is not a failure; exceptions of
+/// `judge`.
 template <class Op>
 Shrunk<Op> shrink(const Case<Op>& c, const CaseReport& failing, const CaseJudge<Op>& judge,
                   const ShrinkBudget& budget = {}, const CaseJudge<Op>& alone = {});

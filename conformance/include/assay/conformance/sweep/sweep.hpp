@@ -33,7 +33,7 @@ struct Summary {
   double seconds = 0;
   bool interrupted =
       false;  ///< stopped from outside; false with fewer cases than planned: budget spent
-  /// Set if something other than the verdicts decides the exit code of the process: known failures,
+  /// The exit code of the process, if something other than the verdicts decides it: known failures,
   /// a requested case, or a stop.
   std::optional<ExitCode> ends_with = {};
 
@@ -43,12 +43,13 @@ struct Summary {
   ExitCode exit_code() const;
 };
 
-/// Adds one report to the summary. A conforming case exercises the accept sides of the requirements
-/// that its report names. A case that was refused as specified exercises the reject side of its
-/// requirement. Cases with weak numerics and inapplicable cases exercise nothing. A conforming case
-/// covers its pairs of values if numbers were judged.
+/// Adds one report to the summary. A conforming case counts as accepted for the requirements that
+/// its report names. A case that was refused as specified counts as rejected for its requirement.
+/// Cases with weak numerics and inapplicable cases count for nothing. A conforming case covers its
+/// pairs of values if numbers were judged.
 void count(Summary& summary, const CaseReport& report);
-/// Adds only the numbers of rows of the report, and how precisely its references are known.
+/// Adds only two parts of the report: the numbers of rows, and how precisely its references are
+/// known.
 void count_tensors(Summary& summary, const CaseReport& report);
 
 /// Receives the events of a sweep: its start, every case in the order of judging, its end.
@@ -105,7 +106,7 @@ class Sweep {
   /// Notifies the listeners of the start. Append the requirements and pairs of the operators to
   /// `summary()` before.
   void start(std::int64_t planned, const std::string& implementation);
-  /// Returns whether the sweep must not start another case: a stop was requested, the budget is
+  /// Returns whether the sweep starts no more cases, because a stop was requested, the budget is
   /// spent, or `ends_after` returned true.
   bool is_over();
   /// Calls the kernel for the case with index `place`. `made`: a case that was prepared in advance,

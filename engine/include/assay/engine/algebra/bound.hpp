@@ -34,10 +34,12 @@ template <class V>
   return averages ? (probable < rigorous ? probable : rigorous) : rigorous;
 }
 
-/// README A11, equation E21: largest error of a sum of `terms` summands / its magnitude.
+/// README A11, equation E21: returns the largest error of a sum of `terms` summands, divided by the
+/// magnitude of the sum.
 inline double worst_chain(double terms) { return terms + 4; }
 
-/// README A11, equation E21: returns a bound of that error with high probability, at most `worst`.
+/// README A11, equation E21: returns a bound that this error satisfies with high probability; at
+/// most `worst`.
 inline double probable_chain(double worst, double terms, double lambda) {
   return std::min(worst, lambda * std::sqrt(terms) + 4);
 }
@@ -67,13 +69,14 @@ template <class V>
   return ((x.terms + 4) * 0x1p-53) * x.magnitude;
 }
 
-/// README A11: the error of the additions of an element, as a multiple of its magnitude.
+/// README A11: the error that the additions of an element cause, divided by the magnitude of the
+/// element.
 struct Chain {
   double worst = 0, likely = 0;
   double lost = 0;  ///< largest loss of all additions by underflow (absolute)
-  /// The variance of this error, in units of the squared magnitude, has three terms. Each is one of
-  /// these factors times: the sum of the squares of the summands; the square of the sum; the square
-  /// of the largest loss by underflow.
+  /// The variance of this error is the sum of three terms, each with one of these factors: the sum
+  /// of the squares of the summands; the square of the sum; the square of the largest loss by
+  /// underflow.
   double of_squares = 0, of_value = 0, of_worst = 0;
 };
 
@@ -110,8 +113,8 @@ inline Chain chain_of(double terms, const Output& output) {
 }
 
 /// Bounds of |kernel's result - `value`|: `proven` in the worst case; `probable` holds with the
-/// probability that lambda gives. `radius` bounds the error that double causes in `value`. The
-/// error of a correct kernel has the mean `drift` and the standard deviation `deviation`.
+/// probability that lambda gives. `radius` bounds the error that double causes in `value`. For a
+/// correct kernel, the error has the mean `drift` and the standard deviation `deviation`.
 template <class V>
 struct Bound {
   V value{}, radius{}, probable{}, proven{}, deviation{}, floor{}, drift{};
@@ -138,8 +141,8 @@ template <class V>
   const V reference = size * magnitude_of(x.value), summands = squared * x.value_squares;
   const Chain& chain = output.chain;
   const V added = chain.of_value * square(reference) + chain.of_squares * summands;
-  // If all pairs share one error, it does not average out, so its largest value counts. Masked
-  // pairs may add up to the floor; this matters if the value is barely larger.
+  // An error that all pairs share does not average out, so its largest value counts. Masked pairs
+  // may add up to the floor, which matters if the value is not much larger than the floor.
   const V constants = size * (magnitude_of(x.by_constant[0]) + magnitude_of(x.by_constant[1]));
   return squared * x.moment / 3.0 + square(size * x.shared) / 81.0 + square(constants) +
          square(output.units.u_sum) * added + chain.of_worst * square(worst) +

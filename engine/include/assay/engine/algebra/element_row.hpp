@@ -11,7 +11,7 @@
 namespace assay::engine {
 
 /// The elements of a row, stored with one array per member, so that eight elements can be loaded at
-/// once. The arrays are padded, so such a load is valid at every element.
+/// once. The arrays are padded, so that eight elements can be loaded from any position.
 class ElementRow {
  public:
   explicit ElementRow(std::size_t count)

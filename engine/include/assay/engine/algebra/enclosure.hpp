@@ -17,7 +17,7 @@ struct Enclosure {
   V value{}, radius{};
 };
 
-/// Unit roundoff of double, and the largest loss by one underflow.
+/// The unit roundoff of double, and the largest error by one underflow.
 inline constexpr double double_unit = 0x1p-53, double_underflow = 0x1p-1022;
 
 /// blocks/README B3: TwoSum computes the rounding error of this sum exactly.
@@ -31,7 +31,7 @@ template <class V>
 [[gnu::always_inline]] inline Enclosure<V> operator-(const Enclosure<V>& x, const Enclosure<V>& y) {
   return x + Enclosure<V>{-y.value, y.radius};
 }
-/// blocks/README B3: the rounding error of a product is at most one unit of its value.
+/// blocks/README B3: the rounding error of a product is at most one unit roundoff times its value.
 template <class V>
 [[gnu::always_inline]] inline Enclosure<V> operator*(const Enclosure<V>& x, const Enclosure<V>& y) {
   const V product = x.value * y.value;

@@ -11,10 +11,10 @@
 
 namespace assay::engine {
 
-/// One rounding that a formula declares: rounding number `number` of the formula, for row `row` and
-/// its partner in the pair. `row` is -1 if the kernel rounds once for a call, `partner` is -1 if it
-/// rounds once for a row. Roundings of the row formula are numbered from `of_row` on, so that their
-/// numbers differ from those of the pair formula.
+/// One rounding that a formula declares: rounding number `number` of the formula, for the pair of
+/// `row` and `partner`. `row` is -1 if the kernel rounds once for a call, `partner` is -1 if it
+/// rounds once for a row. The roundings of the row formula have the numbers `of_row` and above,
+/// which the pair formula does not use.
 struct Source {
   static constexpr int of_row = 1 << 16;
 
@@ -28,8 +28,8 @@ struct Source {
 using Shares = std::function<double(const Source&)>;
 
 /// Evaluates a formula like a kernel in which every rounding has a chosen error: `shares` gives the
-/// sign and the size of each error. It computes in double, whose own rounding errors are about
-/// 2^-29 of those of fp32.
+/// sign and the size of each error. It computes in double. The rounding errors of double are about
+/// 2^-29 of the errors of fp32.
 class InjectionReading {
  public:
   using Real = double;

@@ -28,8 +28,8 @@ namespace assay::engine {
 /// How often a kernel rounds: once for each pair, once for all pairs of a row, or once for a call.
 enum class Level { pair, row, call };
 
-/// Inputs for the error of a dot product: the sums of its products, of their magnitudes and of
-/// their squares.
+/// The inputs for the error of a dot product: the sum of its products, the sum of their magnitudes
+/// and the sum of their squares.
 template <class V>
 struct Products {
   V sum{}, magnitudes{}, squares{};
@@ -57,8 +57,8 @@ struct Coefficient {
   Number number;
   V drift{};     ///< A3: the error of its store, if that is known
   V overflow{};  ///< not 0 if an input of the coefficient may be infinite in a kernel
-  /// A kernel rounds some constants once for the whole call (README A13). By this fraction the
-  /// coefficient's exact value changes if such a constant changes.
+  /// A kernel rounds some constants once for the whole call (README A13). This is the relative
+  /// change of the coefficient for a relative change of such a constant.
   std::array<V, 2> by_constant{};
 };
 

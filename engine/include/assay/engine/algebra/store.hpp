@@ -20,8 +20,8 @@ class Store {
   /// least `overflow` become infinite, if the caller asks to detect overflow.
   Store(int bits, int min_exponent, Direction direction, double overflow = HUGE_VAL);
 
-  /// Returns the same store for a device that flushes small numbers to zero and may thereby lose up
-  /// to `least` of every number.
+  /// Returns this store for a device that flushes small numbers to zero, which changes a number by
+  /// up to `least`.
   Store losing(double least) const {
     Store store = *this;
     store.lost_ = std::max(lost_, least);
@@ -40,8 +40,8 @@ class Store {
     return size > 0.0 ? error : V{};
   }
 
-  /// A2. Returns the largest error of storing a number of at most that size after multiplying it by
-  /// an unknown factor of at least 1, which is divided out later.
+  /// README A2: returns the largest error if a kernel multiplies a number of at most that size by
+  /// an unknown factor of at least 1, stores the product, and later divides by the factor.
   template <class V>
   [[gnu::always_inline]] V error_at_any_scale(const V& size) const {
     const V step = larger_of(V(unit_ * size), filled<V>(lost_));
@@ -58,8 +58,9 @@ class Store {
   /// Returns whether the rounding error of some values is known.
   bool drifts() const { return known_; }
 
-  /// README A3, E2: the error of storing this value if it is known. Returns 0 if an error of size
-  /// `noise` in the value may change the rounded result, or if the store does not round to nearest.
+  /// README A3, E2: the error of storing this value if it is known. Returns 0 if the error is not
+  /// known: if an error of size `noise` in the value may change the rounded result, or if the store
+  /// does not round to nearest.
   template <class V>
   [[gnu::always_inline]] V drift(const V& value, const V& noise) const {
     if (!known_) return V{};

@@ -24,7 +24,7 @@ struct ElementOf {
 };
 using Element = ElementOf<double>;
 
-/// The type of a pair's coefficient in the sum of an element.
+/// The type of the coefficient of a pair in a sum.
 template <std::size_t symbols, class V = double>
 using PairCoefficient = Coefficient<Tolerance<V, symbols>, V>;
 
@@ -87,7 +87,7 @@ class SumWithinRow {
 template <std::size_t symbols, class V = double>
 class SumOverRows {
  public:
-  /// Adds a pair with operand x, from a row with these symbols. The pair counts `times` times.
+  /// Adds a pair with operand x, from a row with these row symbols. The pair counts `times` times.
   [[gnu::always_inline]] void add(const PairCoefficient<symbols, V>& c,
                                   const std::array<Symbol, symbols>& of_row, const V& x,
                                   double times = 1) {

@@ -9,9 +9,9 @@
 
 namespace assay::engine {
 
-/// The error of a number that is computed once for a row; at most `rigorous` in magnitude. It is
-/// the sum of rounding errors with mean 0, whose squared bounds add up to deviation^2, and of a
-/// part of at most `shared`.
+/// The error of a number that is computed once for a row; at most `rigorous` in magnitude. The
+/// error is the sum of rounding errors with mean 0, whose squared bounds add up to deviation^2, and
+/// of another error of at most `shared`.
 struct Symbol {
   double rigorous = 0, deviation = 0, shared = 0;
 };
@@ -103,8 +103,8 @@ class ToleranceReading {
             .shared = filled<V>(error.shared)};
   }
 
-  /// README A1: the first-order error of a symbol is stored only as its derivative in `by`, until
-  /// all pairs are summed.
+  /// README A1: until all pairs are summed, the first-order error of a symbol is stored only as the
+  /// derivative with respect to it, in `by`.
   [[gnu::always_inline]] Number symbol(std::size_t k, const V& x) const {
     Number number = {.value = x, .rigorous = filled<V>(of_row_[k].rigorous)};
     number.by[k] = filled<V>(1.0);
@@ -128,7 +128,7 @@ class ToleranceReading {
     return number;
   }
 
-  /// `mean_squares`: sum of the mean squares of the rounded numbers, one term for each rounding.
+  /// `mean_squares` is the sum of the mean squares of the rounded numbers, a term per rounding.
   /// The overload without this argument uses the largest possible value.
   [[gnu::always_inline]] Number rounded(const Number& x, const V& size, double times, Level level,
                                         const V& mean_squares) const {
@@ -179,7 +179,8 @@ class ToleranceReading {
     const V error = store.error(size);
     return with_store(x, error, error);
   }
-  /// A7, for a kernel that may store x times an unknown factor of at least 1, divided out later.
+  /// README A7, for a kernel that may multiply x by an unknown factor of at least 1, store the
+  /// product, and divide by the factor later.
   [[gnu::always_inline]] Number stored_at_any_scale(const Number& x, const Store& store) const {
     if (!store.rounds()) return x;
     const V error = store.error_at_any_scale(magnitude(x));

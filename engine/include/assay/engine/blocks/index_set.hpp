@@ -13,8 +13,8 @@ struct Range {
   friend bool operator==(const Range&, const Range&) = default;
 };
 
-/// The keys to which each row attends, and how often each pair of row and key counts. Several
-/// threads call the functions.
+/// The keys to which each row attends, and the count (number of occurrences) of each pair of row
+/// and key. Several threads call the functions.
 class IndexSet {
  public:
   IndexSet() = default;
@@ -57,8 +57,8 @@ class Lists : public IndexSet {
   std::vector<std::vector<std::int64_t>> of_rows_;  ///< ascending
 };
 
-/// Selected rows and keys of another set; both are numbered from 0 again. Keeps references to that
-/// set and to both selections.
+/// Some rows and keys of another set, numbered from 0 again. Keeps references to that set and to
+/// both selections.
 class Chosen : public IndexSet {
  public:
   Chosen(const IndexSet& all, std::span<const std::int64_t> rows,

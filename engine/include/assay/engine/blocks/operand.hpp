@@ -13,18 +13,19 @@ struct Rows {
   const double* row(std::int64_t i) const { return data + i * dim; }
 };
 
-/// Powers of two that scale magnitudes and squares into the range of float. B1 to B4: sections of
-/// engine/blocks/README.md.
+/// The powers of two that scale magnitudes and squares into the range of float. B1 to B4 are
+/// sections of engine/blocks/README.md.
 struct Scales {
   double magnitude = 1, square = 1;
 };
 
-/// README B1: returns the scales that bring the largest magnitude, and its square, to 2^40 .. 2^42.
+/// README B1: returns the scales with which the largest magnitude, and its square, are from 2^40 to
+/// 2^42.
 Scales scales_of(const Rows& rows);
 
-/// README B1: |x| in float, at least the smallest normal number unless it is 0.
+/// README B1: returns |x| in float, at least the smallest normal number unless it is 0.
 float magnitude_in_float(double x, const Scales& scales);
-/// README B1: x^2 in float, at least the smallest normal number unless x is 0.
+/// README B1: returns x^2 in float, at least the smallest normal number unless x is 0.
 float square_in_float(double x, const Scales& scales);
 
 /// A right operand of matrix products, stored in panels of 32 columns: the values, and their

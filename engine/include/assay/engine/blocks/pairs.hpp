@@ -11,9 +11,9 @@
 
 namespace assay::engine {
 
-/// An output: a sum over pairs of a coefficient times an operand. A sum within rows runs over the
-/// keys of a row and multiplies rows of the right operand. A sum over rows runs over the rows of a
-/// key and multiplies rows of the left operand.
+/// One output: a sum over pairs; each summand is a coefficient times a row of an operand. A sum
+/// within rows runs over the keys of a row and multiplies rows of the right operand. A sum over
+/// rows runs over the rows of a key and multiplies rows of the left operand.
 struct SumOf {
   std::size_t coefficient = 0;
   bool within = true;
@@ -23,10 +23,10 @@ struct SumOf {
 /// `RowSums` can use several kinds of weights; this is their number.
 inline constexpr std::size_t kinds_of_weights = 2;
 
-/// Sums that are computed for one row of an output in addition to its elements. They run over its
-/// pairs, each pair times its count. `size` sums |c|. `spread` sums, for each kind of weights, the
-/// `moment` of c times the weight of the operand's row; `spread_squares` sums the squares.
-/// `overflow` is not 0 if a coefficient may overflow.
+/// Sums that are computed for one row of an output in addition to its elements. They run over the
+/// pairs of the row; each pair is multiplied by its count. `size` sums |c|. `spread` sums, for each
+/// kind of weights, the `moment` of c times the weight of the operand's row; `spread_squares` sums
+/// the squares. `overflow` is not 0 if a coefficient may overflow.
 struct RowSums {
   double size = 0, overflow = 0;
   std::array<double, kinds_of_weights> spread{}, spread_squares{};
@@ -40,19 +40,19 @@ struct TileRow {
 };
 
 /// A dot product: its matrices, the factors that undo the scaling of its magnitudes and squares,
-/// and the largest loss by underflow, which is added to the bound (blocks/README.md, B1).
+/// and the largest error by underflow, which is added to the bound (blocks/README.md, B1).
 struct DotMatrices {
   const double* sum = nullptr;
   const float *magnitude = nullptr, *square = nullptr;
   double by_magnitude = 1, lost_magnitude = 0, by_square = 1, lost_square = 0;
 };
 
-/// Pointers to the `RowSums` of one sum of a block, and to the weights of the block's keys or rows;
-/// null for a kind without weights.
+/// Pointers to the `RowSums` of one sum of a block, and to the weights of the keys or rows of the
+/// block. A kind of weights that is not used has a null pointer.
 struct SideSums {
   std::array<const double*, kinds_of_weights> weights{};
   RowSums* of_rows = nullptr;  ///< for a sum within rows, one per row
-  /// If the sum runs over rows: one number per key.
+  /// For a sum over rows: one number per key.
   double *sizes = nullptr, *overflows = nullptr;
   std::array<double*, kinds_of_weights> spreads{}, spread_squares{};
 };
@@ -125,7 +125,7 @@ template <std::size_t c, class Streams, class Formula>
   return sum;
 }
 
-/// Sums like `RowSums`, with eight lanes: lane k sums every eighth pair of a row.
+/// The same sums as `RowSums` in eight lanes: lane k sums every eighth pair of a row.
 struct LaneSums {
   Lanes size{}, overflow{};
   std::array<Lanes, kinds_of_weights> spread{}, spread_squares{};
@@ -176,8 +176,8 @@ template <std::size_t s, class Streams, class Formula>
 }
 
 /// Evaluates the formula for all pairs of a block, eight at a time, with the instructions for which
-/// the caller is compiled. An operator calls it from one file, which CMake's assay_add_pairs()
-/// compiles once per instruction set.
+/// the caller is compiled. Each operator calls this function in one file, which CMake's
+/// assay_add_pairs() compiles once per instruction set.
 template <class Streams, class Formula>
 [[gnu::always_inline]] inline void read_pairs(const PairBlock<Streams, Formula>& block) {
   for (std::int64_t r = 0; r < block.rows; ++r) {

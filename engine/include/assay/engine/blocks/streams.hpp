@@ -19,8 +19,8 @@ struct CoefficientScales {
   double linear = 1, squared = 1;
 };
 
-/// The place of a pair's coefficients: the matrices of a tile, and one index that is valid in all
-/// of them.
+/// The place where the coefficients of a pair are stored: the matrices of a tile, and one index
+/// that is valid in all of them.
 template <std::size_t doubles, std::size_t floats>
 struct Places {
   std::array<double*, doubles> in_double;
@@ -42,7 +42,7 @@ struct Places {
   __builtin_memcpy(to, &narrowed, sizeof narrowed);
 }
 
-/// The matrices for `ToleranceReading`.
+/// The matrices for the coefficients that `ToleranceReading` computes.
 template <std::size_t symbols>
 class ToleranceStreams {
  public:
@@ -80,8 +80,8 @@ class ToleranceStreams {
     return taken;
   }
 
-  /// The constructor ignores the number of fused multiply-adds per element: it does not affect the
-  /// error of a kernel.
+  /// The constructor ignores the number of fused multiply-adds per element, because this number
+  /// does not affect the error of a kernel.
   explicit ToleranceStreams(double) {}
 
   using Number = Coefficient<Tolerance<Lanes, symbols>, Lanes>;
@@ -143,7 +143,7 @@ class ToleranceStreams {
   }
 };
 
-/// The matrices for `EnclosureReading`: values and radii.
+/// The matrices for the coefficients that `EnclosureReading` computes: values and radii.
 template <std::size_t symbols>
 class EnclosureStreams {
  public:

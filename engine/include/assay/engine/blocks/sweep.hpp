@@ -44,8 +44,9 @@ struct BlockShape {
   Instructions instructions = Instructions::fastest;  ///< does not change the bits
   /// The outputs that are computed: bit s is set for output number s.
   std::uint32_t wanted = ~std::uint32_t{0};
-  /// For kernels that sum groups of rows separately and round each sum: the rows of a group. Then a
-  /// block never contains rows of two groups, and `Element::partials` is filled. 0: no groups.
+  /// The number of rows in a group, for kernels that sum groups of rows separately and round each
+  /// sum; 0: no groups. With groups, a block never contains rows of two groups, and
+  /// `Element::partials` is filled.
   std::int64_t rows_of_part = 0;
 };
 
@@ -138,7 +139,7 @@ class BlockSweep {
       std::ranges::fill(terms, 0.0);
       std::ranges::fill(row_sums, RowSums{});
     }
-    /// Ends a group of rows (see `rows_of_part`) for these keys.
+    /// Ends a group of rows (see `rows_of_part`): rounds the sums of these keys.
     void end_part(Range keys) {
       for (std::int64_t k = keys.first * columns; k < keys.last * columns; ++k) {
         const auto at = static_cast<std::size_t>(k);
@@ -341,15 +342,15 @@ class BlockSweep {
     const Scales& operand = of.within ? right_scales_[of.operand] : left_scales_[of.operand];
     const CoefficientScales& scales = coefficient_scales_[of.coefficient];
     // The number of fused multiply-adds per element within one block, plus the number of blocks.
-    // `lost` covers underflow.
+    // `lost` is the largest error by underflow.
     const double chain =
         static_cast<double>(of.within ? std::min(keys_, shape_.keys) + key_blocks_
                                       : std::min(rows_, shape_.rows) + row_blocks_);
     const double slack = 1 + (chain + 8) * 0x1p-24;
     const double terms = sum.terms[static_cast<std::size_t>(r)];
     const double lost = terms == 0 ? 0 : static_cast<double>(of.within ? keys_ : rows_) * 0x1p-148;
-    // Scales are powers of two, so multiplying by the inverse gives the same bits as a division, if
-    // the inverse is finite.
+    // Scales are powers of two, so a multiplication by the inverse gives the same bits as a
+    // division if the inverse is finite.
     std::array<double, Streams::floats_of_sum> by_scale{};
     std::array<double, Streams::floats_of_sum> inverse{};
     bool is_invertible = true;

@@ -27,7 +27,7 @@ inline CoefficientScales coefficient_scales_of(double size) {
 template <class Streams, class Formula>
 class Tile {
  public:
-  /// `taken`: one flag per matrix in double: true if it is computed.
+  /// `taken` has one flag for each matrix in double, which says whether the matrix is computed.
   Tile(std::int64_t most_rows, std::int64_t most_keys,
        const std::array<bool, Streams::doubles>& taken, Instructions instructions)
       : pitch_(padded(most_keys) + 16), instructions_(instructions) {
@@ -115,7 +115,7 @@ class Tile {
     Formula::read(instructions_, block);
   }
 
-  /// Adds to the `RowSums` of the block's rows; the next function: of the block's keys.
+  /// Adds to the `RowSums` of the block's rows.
   void add_sides_of_rows(std::size_t sum, std::vector<RowSums>& to) const {
     for (std::size_t r = 0; r < rows.size(); ++r) add(side_sums_[sum].of_rows[r], to[r]);
   }
@@ -168,7 +168,7 @@ class Tile {
     std::array<std::vector<double>, Streams::doubles> in_double;
     std::array<std::vector<float>, Streams::floats> in_float;
   };
-  /// The `RowSums` of a block, for one sum.
+  /// The `RowSums` of the rows or of the keys of a block, for one sum.
   struct Sides {
     std::array<std::vector<double>, kinds_of_weights> weights;  ///< of the keys of a block
     std::vector<RowSums> of_rows;

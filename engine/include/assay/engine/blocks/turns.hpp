@@ -6,9 +6,9 @@
 
 namespace assay::engine {
 
-/// Makes row blocks add to each key block in a fixed order, whichever threads compute them. So sums
-/// over rows have the same bits for any number of threads. Row block r adds to all key blocks, from
-/// the first to the last. Before each addition it waits only for row block r - 1.
+/// Makes row blocks add to each key block in a fixed order, so that sums over rows have the same
+/// bits for any number of threads. Row block r adds to all key blocks, from the first to the last.
+/// Before each addition it waits only for row block r - 1.
 class Turns {
  public:
   explicit Turns(std::int64_t key_blocks) : next_(static_cast<std::size_t>(key_blocks)) {}

@@ -31,7 +31,7 @@ struct Mmad {
 /// for the remainder. Source: GM request package model (NN-CM).
 std::vector<Bytes> packages(Bytes row);
 
-// The formulas of the project's notes on the device, section 6.2. Unit: cycles of one core.
+// The formulas of the cost model. Unit: cycles of one core.
 Cycles mmad(const Spec& spec, const Mmad& step);
 Cycles l1_to_l0a(const Spec& spec, Bytes size);
 Cycles l1_to_l0b(const Spec& spec, Bytes size);
@@ -39,7 +39,7 @@ Cycles l1_to_l0b(const Spec& spec, Bytes size);
 /// queue.
 Cycles gm_to_l1_transfer(const Spec& spec, const Region& region);
 Cycles fixpipe(const Spec& spec, Bytes fp32, Drain drain);
-/// Does the same, but converts the fp32 sums to a type of another size before the store.
+/// The same cost if the move converts the fp32 sums to a type of another size before the store.
 Cycles fixpipe(const Spec& spec, Bytes fp32, Bytes written, Drain drain);
 Cycles gm_to_ub(const Spec& spec, Bytes size);
 Cycles gm_to_ub_transfer(const Spec& spec, Bytes size);
@@ -48,7 +48,7 @@ Cycles ub_to_gm_transfer(const Spec& spec, Bytes size);
 /// A vector instruction over `fp32` bytes of fp32 numbers, including the barrier after it.
 Cycles vector(const Spec& spec, const VectorCost& operation, Bytes fp32);
 
-/// These functions convert seconds to clock cycles, and clock cycles to seconds.
+/// Convert seconds to clock cycles, and clock cycles to seconds.
 Cycles cycles_of(const Spec& spec, double seconds);
 double seconds_of(const Spec& spec, Cycles cycles);
 /// Cycles that all cores together need to move `size` bytes: through L2, and through HBM.

@@ -23,7 +23,8 @@ class Instructions {
   /// Writes (drains) an L0C buffer to global memory. An atomic addition also reads the old values
   /// from L2.
   TaskId drain(Bytes fp32, Drain drain, After after);
-  /// Does the same as drain, but converts the fp32 sums to a type of another size before the store.
+  /// Writes an L0C buffer like `drain`, but converts the fp32 sums to a type of another size before
+  /// the store.
   TaskId drain_as(Bytes fp32, Bytes stored, After after);
   /// Load or store between global memory and the unified buffer. Each of the two vector cores moves
   /// `size` bytes.

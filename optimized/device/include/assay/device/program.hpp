@@ -28,8 +28,8 @@ struct Task {
 /// contains the instructions of one vector core, and an instruction counts the bytes of both.
 class Program {
  public:
-  /// Appends an instruction. It starts when the results of all instructions in `after` are visible;
-  /// entries that are `none` are ignored.
+  /// Appends an instruction. The instruction starts when the results of all instructions in `after`
+  /// are visible; entries that are `none` are ignored.
   /// Errors: DeviceFault if it depends on an instruction that does not exist yet.
   TaskId add(const Task& task, std::initializer_list<TaskId> after);
 
@@ -80,7 +80,8 @@ class Ring {
   explicit Ring(std::size_t buffers) : freed_by_(buffers, none) {}
 
   /// Takes the next buffer and returns the instruction after which this buffer is free.
-  /// Errors: DeviceFault if no buffer is free and none will be freed: the kernel would deadlock.
+  /// Errors: DeviceFault if no buffer is free and none will be freed, because the kernel would then
+  /// deadlock.
   TaskId take();
   /// Frees the buffer that was taken first: it is free after the instruction `last_reader`.
   void give(TaskId last_reader) { freed_by_.push_back(last_reader); }

@@ -54,8 +54,9 @@ class Windows {
 
   /// Returns the windows that cover at least one token of the range.
   WindowRange over(const TokenRange& range) const;
-  /// Returns the longest initial part of the non-empty range whose tokens are in the same windows
-  /// and span at most one stride. Within it, no two pairs (token, window) use the same weight.
+  /// Returns the longest part at the start of the non-empty range whose tokens are in the same
+  /// windows and span at most one stride. In this part, no two pairs (token, window) use the same
+  /// weight.
   TokenRange alike(const TokenRange& range) const;
 
  private:

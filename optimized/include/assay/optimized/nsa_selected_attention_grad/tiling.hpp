@@ -21,7 +21,7 @@ struct Tiling : BlockPlan {
 /// fit.
 Tiling plan(const spec::NsaSelectedAttentionGrad::Problem& problem, const device::Spec& device);
 
-/// Returns the tiling with `tokens` tokens in a row tile. Errors: as `plan`.
+/// Returns the tiling with `tokens` tokens in a row tile. Errors: as for `plan`.
 Tiling tiling_of(const spec::NsaSelectedAttentionGrad::Problem& problem, const device::Spec& device,
                  std::int64_t tokens);
 /// Returns how many tokens the largest row tile has.
@@ -34,8 +34,8 @@ std::string extents_text(const Tiling& tiling);
 std::string to_text(const Tiling& tiling);
 
 /// Returns whether the causal mask applies: sparse mode 2 and a mask. The documentation contradicts
-/// itself about mode 2 without a mask; this implementation then masks nothing, like the forward
-/// operator.
+/// itself about mode 2 without a mask; in this case this implementation masks nothing, like the
+/// forward operator.
 bool is_causal(const spec::NsaSelectedAttentionGrad::Problem& problem);
 
 }  // namespace assay::optimized::selected

@@ -20,9 +20,9 @@ struct Compression {
   std::int64_t windows() const;
 };
 
-/// The vendor's schedule (project notes on the device, 4.7). Windows and heads are distributed to
-/// the vector cores, which process one window after the other. The gradients of tokens in
-/// overlapping windows are added in global memory.
+/// The vendor's schedule. Windows and heads are distributed to the vector cores, which process one
+/// window after the other. The gradients of tokens in overlapping windows are added in global
+/// memory.
 struct ByWindow {
   std::int64_t pieces = 1;  ///< of a window's tokens, if not all of them fit into the buffer
 
@@ -44,7 +44,7 @@ Modelled model(const Compression& compression, const ByWindow& schedule,
                const device::Spec& device);
 Modelled model(const Compression& compression, const ByTile& schedule, const device::Spec& device);
 
-/// Returns the buffers in the unified buffer. Errors: as `model`.
+/// Returns the buffers in the unified buffer. Errors: as for `model`.
 std::vector<Buffer> buffers_of(const Compression& compression, const ByWindow& schedule,
                                const device::Spec& device);
 std::vector<Buffer> buffers_of(const Compression& compression, const ByTile& schedule,

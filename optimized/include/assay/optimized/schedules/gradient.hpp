@@ -36,7 +36,7 @@ struct Round {
   std::string to_text() const;
 };
 
-/// The vendor's published gradient schedules (project notes on the device, 4.3 and 4.4).
+/// The schedules of the gradient that the vendor published.
 Round basic();
 Round same_ab();
 

@@ -49,7 +49,8 @@ struct Roof {
 };
 
 /// Rates of a schedule in FLOP/s: the peak of the cube cores, the achieved rate, and the limits by
-/// L2 and HBM. L2 bytes are those of the iterations; HBM bytes count every input and output once.
+/// L2 and HBM. L2 bytes are the bytes of the iterations; HBM bytes count every input and output
+/// once.
 struct Roofline {
   double cube, reached;
   Roof l2, hbm;

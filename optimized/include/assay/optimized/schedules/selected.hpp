@@ -28,9 +28,9 @@ struct Selection {
   std::int64_t listings() const;
 };
 
-/// Processes one token after the other, as in the vendor's schedule "basic" (project notes on the
-/// device, 4.7). The listed blocks of a token are processed in chunks, with the query rows of one
-/// group. dk and dv of each block are added in global memory.
+/// Processes one token after the other, as in the vendor's schedule "basic". The listed blocks of a
+/// token are processed in chunks, with the query rows of one group. dk and dv of each block are
+/// added in global memory.
 struct ByToken {
   std::int64_t chunk = 8;  ///< blocks per chunk
   std::int64_t vector_cores = 1;
@@ -55,7 +55,7 @@ struct ByBlock {
 Modelled model(const Selection& selection, const ByToken& schedule, const device::Spec& device);
 Modelled model(const Selection& selection, const ByBlock& schedule, const device::Spec& device);
 
-/// Returns the buffers of each memory. Errors: as `model`.
+/// Returns the buffers of each memory. Errors: as for `model`.
 std::vector<Buffer> buffers_of(const Selection& selection, const ByToken& schedule,
                                const device::Spec& device);
 std::vector<Buffer> buffers_of(const Selection& selection, const ByBlock& schedule,

@@ -32,7 +32,7 @@ inline constexpr auto spellings_of<FlashForwardEntryPoint> = Spellings<FlashForw
     {FlashForwardEntryPoint::l3, "l3"},
 }}};
 
-/// Which parameters an entry point has.
+/// The parameters that an entry point has.
 constexpr bool is_unpadding(FlashForwardEntryPoint s) { return s >= FlashForwardEntryPoint::l1; }
 constexpr bool has_pse_type(FlashForwardEntryPoint s) {
   return s != FlashForwardEntryPoint::f1 && s != FlashForwardEntryPoint::l1;
@@ -41,12 +41,13 @@ constexpr bool has_rope(FlashForwardEntryPoint s) { return s == FlashForwardEntr
 /// No entry point has an attribute for the memory order of the statistics yet.
 constexpr bool has_softmax_in_layout(FlashForwardEntryPoint) { return false; }
 
-/// Returns whether the entry point's page says that the product has it. The next function returns
-/// the requirement FAS-P* for this. Expected values do not depend on the product.
+/// Returns whether the page of the entry point says that the product has it.
+/// Expected values do not depend on the product.
 bool supports(FlashForwardEntryPoint entry_point, Product product);
+/// Returns the id of the requirement (FAS-P*) that says which products have the entry point.
 std::string_view product_requirement(FlashForwardEntryPoint entry_point, Product product);
 
-/// The value of innerPrecise that asks for defined results of fully masked rows.
+/// The value of innerPrecise with which fully masked rows have defined results.
 inline constexpr std::int64_t invalid_row_handling = 2;
 
 namespace detail {
@@ -59,8 +60,8 @@ inline constexpr auto forward_stages = std::to_array<Stage>({
 });
 }  // namespace detail
 
-/// Softmax attention, and the statistics that its gradient needs. Names are those of its gradient
-/// FlashAttentionScoreGrad, although the forward's pages name pse_shift "realShift".
+/// Softmax attention, and the statistics that its gradient needs. Uses the names of the gradient,
+/// FlashAttentionScoreGrad; the pages of the forward call pse_shift "realShift".
 struct FlashAttentionScore {
   static constexpr std::string_view name = "flash_attention_score";
   static constexpr bool has_softmax = true;
@@ -68,7 +69,7 @@ struct FlashAttentionScore {
   using EntryPoint = FlashForwardEntryPoint;
   using Problem = AttentionProblem;
 
-  /// Shapes and meanings are those of the inputs of the gradient.
+  /// The inputs with these names have the same shapes and meanings in the gradient.
   struct Inputs {
     Tensor query, key, value;
     std::optional<Tensor> atten_mask = {}, pse_shift = {}, drop_mask = {};
@@ -98,12 +99,12 @@ struct FlashAttentionScore {
     std::int64_t inner_precise = 0, sparse_mode = 0, pse_type = 1;
   };
 
-  /// The requirements FAS-C* and FAS-P* on these entry points.
+  /// The requirements on these entry points, whose ids begin with FAS-C and FAS-P.
   static std::span<const Requirement<FlashAttentionScore>> requirements();
   static constexpr std::span<const Stage> stages() { return detail::forward_stages; }
 };
 
-/// Calls visit(name, member) for every input, output, parameter and attribute, as for the gradient.
+/// Calls visit(name, member) for every input, output, parameter and attribute.
 template <class Inputs, class Visitor>
 requires std::same_as<std::remove_const_t<Inputs>, FlashAttentionScore::Inputs>
 void visit_fields(Inputs& inputs, Visitor&& visit) {
@@ -172,8 +173,8 @@ inline std::optional<StatisticsOrder> declared_order(const Numerics& numerics,
   return declared_order(numerics, false, layout);
 }
 
-/// Builds the call for `problem`. It omits fields for which the entry point has no parameter.
-/// A call with a mask passes `invalid_row_handling`: other values leave fully masked rows
+/// Builds the call for `problem`. It omits fields for which the entry point has no parameter. A
+/// call with a mask passes `invalid_row_handling`, because with other values fully masked rows are
 /// undefined.
 Call<FlashAttentionScore> call_of(const AttentionProblem& problem,
                                   FlashForwardEntryPoint entry_point, Product product,

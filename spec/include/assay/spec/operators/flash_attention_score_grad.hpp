@@ -43,16 +43,17 @@ constexpr bool has_pse_type(FlashEntryPoint s) {
 constexpr bool has_rope(FlashEntryPoint s) { return s == FlashEntryPoint::u3; }
 constexpr bool has_softmax_in_layout(FlashEntryPoint s) { return s == FlashEntryPoint::u4; }
 
-/// Returns whether the entry point's page says that the product has it. The next function returns
-/// the requirement FAG-P* for this. Expected values do not depend on the product.
+/// Returns whether the page of the entry point says that the product has it.
+/// Expected values do not depend on the product.
 bool supports(FlashEntryPoint entry_point, Product product);
+/// Returns the id of the requirement (FAG-P*) that says which products have the entry point.
 std::string_view product_requirement(FlashEntryPoint entry_point, Product product);
 
-/// The gradient of softmax attention. Names are those of the documentation, in snake_case, without
+/// The gradient of softmax attention. Uses the names of the documentation, in snake_case, without
 /// the endings Optional, In and Out.
 struct FlashAttentionScoreGrad {
   static constexpr std::string_view name = "flash_attention_score_grad";
-  /// True if kernels compute a softmax: then the P and dS fields of numerics presets apply.
+  /// True if kernels compute a softmax. Then the fields of numerics presets for P and dS apply.
   static constexpr bool has_softmax = true;
 
   using EntryPoint = FlashEntryPoint;
@@ -98,7 +99,7 @@ struct FlashAttentionScoreGrad {
         softmax_in_layout;  ///< u4: "" or "same_as_input"; nullopt: a null pointer
   };
 
-  /// The requirements FAG-C*, FAG-P*, TND-* and API-* on these entry points.
+  /// The requirements on these entry points, whose ids begin with FAG-C, FAG-P, TND- and API-.
   static std::span<const Requirement<FlashAttentionScoreGrad>> requirements();
   static constexpr std::span<const Stage> stages() { return attention_stages; }
 };
@@ -191,8 +192,8 @@ inline std::optional<StatisticsOrder> declared_order(const Numerics& numerics,
 }
 
 /// Builds the call for `problem`. Strides are given for inputs and for outputs; statistics, mask
-/// and pse have those of the inputs. Fields for which the entry point has no parameter are left
-/// out.
+/// and position bias get the strides of the inputs. Fields for which the entry point has no
+/// parameter are left out.
 Call<FlashAttentionScoreGrad> call_of(const FlashAttentionScoreGrad::Problem& problem,
                                       FlashEntryPoint entry_point, Product product,
                                       const Strides& inputs, const Strides& outputs);

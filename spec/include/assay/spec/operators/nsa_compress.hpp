@@ -25,9 +25,9 @@ template <>
 inline constexpr auto spellings_of<NsaCompressEntryPoint> =
     Spellings<NsaCompressEntryPoint, 1>{{{{NsaCompressEntryPoint::f1, "f1"}}}};
 
-/// Returns whether the entry point's page says that the product has it. The next function returns
-/// the requirement NSCF-C10* for this.
+/// Returns whether the page of the entry point says that the product has it.
 bool supports(NsaCompressEntryPoint entry_point, Product product);
+/// Returns the id of the requirement (NSCF-C10*) that says which products have the entry point.
 std::string_view product_requirement(NsaCompressEntryPoint entry_point, Product product);
 
 namespace detail {
@@ -37,7 +37,7 @@ inline constexpr auto nsa_compress_stages = std::to_array<Stage>({
 });
 }  // namespace detail
 
-/// Shortens a key or value tensor by weighted sums over sliding windows. Names are those of the
+/// Shortens a key or value tensor by weighted sums over sliding windows. Uses the names of the
 /// documentation, in snake_case, without the ending Optional.
 struct NsaCompress {
   static constexpr std::string_view name = "nsa_compress";
@@ -67,7 +67,7 @@ struct NsaCompress {
     bool workspace_size = true, executor = true;           ///< false: null pointers
   };
 
-  /// The value of `table_of`.
+  /// The type that `table_of` returns.
   static constexpr auto table() {
     return std::tuple{TensorRow{"input", &Parameters::input, &Inputs::input, input_shape},
                       TensorRow{"weight", &Parameters::weight, &Inputs::weight, weight_shape},

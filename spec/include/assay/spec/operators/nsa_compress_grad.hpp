@@ -25,9 +25,9 @@ template <>
 inline constexpr auto spellings_of<CompressEntryPoint> =
     Spellings<CompressEntryPoint, 1>{{{{CompressEntryPoint::c1, "c1"}}}};
 
-/// Returns whether the entry point's page says that the product has it. The next function returns
-/// the requirement NSAC-C01* for this.
+/// Returns whether the page of the entry point says that the product has it.
 bool supports(CompressEntryPoint entry_point, Product product);
+/// Returns the id of the requirement (NSAC-C01*) that says which products have the entry point.
 std::string_view product_requirement(CompressEntryPoint entry_point, Product product);
 
 namespace detail {
@@ -44,7 +44,7 @@ inline constexpr auto compress_stages = std::to_array<Stage>({
 });
 
 /// The gradient of a compression: weighted sums over sliding windows shorten a key or value tensor.
-/// Names are those of the documentation, in snake_case, without the endings Optional and Out.
+/// Uses the names of the documentation, in snake_case, without the endings Optional and Out.
 struct NsaCompressGrad {
   static constexpr std::string_view name = "nsa_compress_grad";
   /// True if kernels compute a softmax: then the P and dS fields of numerics presets apply.

@@ -25,9 +25,9 @@ template <>
 inline constexpr auto spellings_of<SelectedForwardEntryPoint> =
     Spellings<SelectedForwardEntryPoint, 1>{{{{SelectedForwardEntryPoint::f1, "f1"}}}};
 
-/// Returns whether the entry point's page offers it on the product. The next function returns the
-/// requirement NSSF-C14* that says so.
+/// Returns whether the page of the entry point says that the product has it.
 bool supports(SelectedForwardEntryPoint entry_point, Product product);
+/// Returns the id of the requirement (NSSF-C14*) that says which products have the entry point.
 std::string_view product_requirement(SelectedForwardEntryPoint entry_point, Product product);
 
 namespace detail {
@@ -41,7 +41,7 @@ inline constexpr auto selected_forward_stages = std::to_array<Stage>({
 }  // namespace detail
 
 /// Softmax attention in which every query attends to the key blocks that it lists, and the
-/// statistics that its gradient needs. Names are those of the documents, in snake_case, without the
+/// statistics that its gradient needs. Uses the names of the documents, in snake_case, without the
 /// endings Optional and Out; attention_out keeps its "out".
 struct NsaSelectedAttention {
   static constexpr std::string_view name = "nsa_selected_attention";
@@ -52,7 +52,7 @@ struct NsaSelectedAttention {
   using Problem = SelectionProblem;
   using Attributes = SelectionAttributes;
 
-  /// Shapes and meanings are those of the gradient's inputs.
+  /// The inputs with these names have the same shapes and meanings in the gradient.
   struct Inputs {
     using Operator = NsaSelectedAttention;
     Tensor query, key, value;

@@ -24,14 +24,14 @@ template <>
 inline constexpr auto spellings_of<SelectedEntryPoint> =
     Spellings<SelectedEntryPoint, 1>{{{{SelectedEntryPoint::s1, "s1"}}}};
 
-/// Returns whether the entry point's page lists the device product as supported. The next function
-/// returns the id of the requirement that says so (NSAS-C01*).
+/// Returns whether the page of the entry point says that the product has it.
 bool supports(SelectedEntryPoint entry_point, Product product);
+/// Returns the id of the requirement (NSAS-C01*) that says which products have the entry point.
 std::string_view product_requirement(SelectedEntryPoint entry_point, Product product);
 
 /// The gradient of softmax attention in which every query attends to the key blocks that it lists.
-/// Names are those of the documentation, in snake_case, without the ending Optional. The names of
-/// the gradients also lose the ending Out; attentionOut and attentionOutGrad keep it.
+/// Uses the names of the documentation, in snake_case, without the ending Optional. The names of
+/// the gradients are also without the ending Out; attentionOut and attentionOutGrad keep it.
 struct NsaSelectedAttentionGrad {
   static constexpr std::string_view name = "nsa_selected_attention_grad";
   /// True if kernels compute a softmax: then the P and dS fields of numerics presets apply.

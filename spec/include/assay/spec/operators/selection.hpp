@@ -12,8 +12,8 @@
 #include "assay/spec/tensor.hpp"
 #include "assay/spec/text_enum.hpp"
 
-/// What NsaSelectedAttention and its gradient share: one legal computation, and the attributes of a
-/// call.
+/// The parts that NsaSelectedAttention and its gradient share: one legal computation, and the
+/// attributes of a call.
 namespace assay::spec {
 
 /// How the attention mask is passed: not at all, or as the lower triangle of 2048 x 2048 elements.
@@ -101,9 +101,9 @@ void visit_fields(Attributes& attributes, Visitor&& visit) {
   visit("sparse_mode", attributes.sparse_mode);
 }
 
-/// Extents of query and dq; of attention_out and its gradient; of key and dk; of value and dv; of
-/// topk_indices. topk_indices has one row of selected_block_count indices for every token and key
-/// head. Cost: O(batch) if the lengths differ.
+/// Return the extents of query and dq; of attention_out and its gradient; of key and dk; of value
+/// and dv; of topk_indices. topk_indices has one row of selected_block_count indices for every
+/// token and key head. Cost: O(batch) if the lengths differ.
 Extents query_extents(const SelectionProblem& problem);
 Extents attention_out_extents(const SelectionProblem& problem);
 Extents key_extents(const SelectionProblem& problem);
@@ -120,7 +120,7 @@ Shape topk_shape(const SelectionProblem& problem);
 /// The shapes of the statistics and of the mask. Errors: std::invalid_argument for an absent mask.
 Shape statistics_shape(const SelectionProblem& problem);
 Shape mask_shape(const SelectionProblem& problem);
-/// The same as statistics_shape, of which there is one for every kind of problem.
+/// Returns statistics_shape(problem). Every type of problem has a function of this name.
 Shape row_statistics_shape(const SelectionProblem& problem);
 /// The shape of the mask; no axes if it is absent.
 Shape passed_mask_shape(const SelectionProblem& problem);

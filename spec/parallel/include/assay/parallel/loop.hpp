@@ -46,7 +46,7 @@ class Team {
   /// Errors: rethrows the first exception.
   void run(std::int64_t threads, const std::function<void(std::int64_t thread)>& member);
 
-  /// Stores the exception unless an earlier one is stored.
+  /// Stores the exception unless an earlier exception is already stored.
   void fail(std::exception_ptr failure);
   bool failed() const { return failed_; }
 

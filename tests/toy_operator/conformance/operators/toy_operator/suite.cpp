@@ -15,7 +15,8 @@ namespace {
 
 using Op = spec::ToyOperator;
 
-/// The values of one drawn case, by kind. EDIT: what a kernel may treat in a way of its own.
+/// The kinds of values of one drawn case. EDIT: every property that a kernel may handle in a
+/// special way.
 struct Chosen {
   spec::DType dtype;
   bool several_heads, long_window;

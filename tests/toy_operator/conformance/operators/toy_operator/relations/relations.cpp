@@ -6,7 +6,7 @@ namespace {
 using Op = spec::ToyOperator;
 using Rows = RelationParts<Op>::Rows;
 
-/// EDIT: what holds between runs of every correct kernel.
+/// EDIT: relations between the results of several runs, which every correct kernel satisfies.
 constexpr Relation<Op> list[] = {
     {"scale_weight", "Scaling weight by a power of two scales the output by it.", Agreement::bits,
      is_not_fp16, "bf16, on numbers far from overflow and underflow",

@@ -22,8 +22,8 @@ template <>
 inline constexpr auto spellings_of<ToyOperatorEntryPoint> =
     Spellings<ToyOperatorEntryPoint, 1>{{{{ToyOperatorEntryPoint::t1, "t1"}}}};
 
-/// Returns whether the page of the entry point offers it on the product, and the requirement that
-/// says so.
+/// Return whether the page of the entry point says that the product has it, and the id of the
+/// requirement for this.
 bool supports(ToyOperatorEntryPoint entry_point, Product product);
 std::string_view product_requirement(ToyOperatorEntryPoint entry_point, Product product);
 
@@ -75,7 +75,7 @@ struct ToyOperator {
     std::int64_t window = 2;
   };
 
-  /// The value of `table_of`: each tensor with its shape.
+  /// The type that `table_of` returns: each tensor with its shape.
   static constexpr auto table() {
     return std::tuple{
         TensorRow{"input", &Parameters::input, &Inputs::input,
