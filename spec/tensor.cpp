@@ -95,7 +95,7 @@ std::vector<std::int64_t> viewed_elements(const Tensor& tensor) {
 namespace {
 
 /// Calls visit(pointer, number) for storage elements first, first + step, ... and the numbers of a
-/// row. If the elements are adjacent, a loop of its own runs, which the compiler vectorizes.
+/// row. Adjacent elements have a separate loop, which the compiler vectorizes.
 template <class Bits, class Byte, class Number, class Visit>
 void each_of_row(Byte* bytes, std::int64_t first, std::int64_t step, std::span<Number> row,
                  const Visit& visit) {
@@ -202,8 +202,10 @@ void store_row(Tensor& tensor, std::int64_t first, std::int64_t step, std::span<
 HeadIndex::HeadIndex(const Tensor& tensor, Layout layout, const Extents& extents)
     : extents_(extents), offset_(tensor.offset) {
   if (tensor.shape != shape_of(layout, extents))
-    throw std::invalid_argument("tensor shape does not fit its extents in layout " +
-                                std::string(to_string(layout)));
+    throw std::invalid_argument(
+        "the shape of the tensor differs from the shape that its extents "
+        "have in layout " +
+        std::string(to_string(layout)));
   const Shape& s = tensor.strides;
   switch (layout) {
     case Layout::bsh:

@@ -43,8 +43,10 @@ spec::Strides parse_strides(std::string_view field, std::string_view text,
     for (const std::string_view name : tensors)
       names += (names.empty() ? "" : ", ") + std::string(name);
     refuse(field, std::string(text),
-           spellings.choices() + ", or NAME:STRIDING separated by commas, after one striding for " +
-               "all other tensors unless that is contiguous; names are " + names);
+           spellings.choices() +
+               " for all tensors; or NAME:STRIDING for single tensors, separated " +
+               "by commas, such as padded or padded," + std::string(tensors.front()) +
+               ":transposed; the names are " + names);
   };
   spec::Strides strides;
   std::vector<std::string_view> seen;
@@ -86,8 +88,8 @@ namespace {
 constexpr std::string_view plain =
     "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-+./:,=@%";
 
-/// Returns whether a shell reads the text literally: either no character needs quotes, or
-/// `shell_word` quoted the text.
+/// Returns whether a shell reads the text as it is: no character needs quotes, or `shell_word`
+/// quoted the text.
 bool means_itself(std::string_view text, bool with_blanks) {
   bool quoted = false;
   for (std::size_t k = 0; k < text.size(); ++k) {
@@ -168,7 +170,7 @@ std::string_view requirement_named_in(std::string_view way) { return way.substr(
 
 namespace {
 
-/// The items of a list; ", " separates them.
+/// Splits a list at commas; a blank after a comma is removed.
 std::vector<std::string> listed(const std::string& list) {
   std::vector<std::string> words;
   for (const std::string_view item : detail::items_of(list))
@@ -188,7 +190,8 @@ std::string guess_of(const std::string& value, const std::string& accepted) {
   return guess.empty() ? "" : "did you mean '" + guess + "'? ";
 }
 
-/// Returns whether the value begins with a letter although the field accepts a range of numbers.
+/// Returns whether the value begins with a letter, although the field accepts only numbers of a
+/// range.
 bool is_word_for_number(const std::string& value, const std::string& accepted) {
   const bool is_range = accepted.find_first_not_of("-0123456789") == accepted.find(" to ");
   return is_range && !value.empty() && is_letter(value.front());

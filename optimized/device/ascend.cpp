@@ -41,7 +41,7 @@ Memories memories() {
       .hbm = known("hbm", 64 * gib, "B", ini),
       .l1_alignment = known("l1_alignment", 32, "B", adk),
       .l0_alignment = known("l0_alignment", 512, "B", adk),
-      .l0c_alignment = guess("l0c_alignment", 1024, "B", {64, 1024}, "ADK Mmad, overview says 64"),
+      .l0c_alignment = guess("l0c_alignment", 1024, "B", {64, 1024}, "ADK Mmad; ADK overview: 64"),
       .ub_alignment = known("ub_alignment", 32, "B", adk),
   };
 }
@@ -104,7 +104,8 @@ Overheads overheads() {
       .handover = guess("handover", 1000, "cycle", {450, 1000}, "PTO fitted model; PYP"),
       .sync_all = guess("sync_all", 1.5e-6, "s", {0.5e-6, 5e-6}, "no public figure"),
       .launch = guess("launch", 6e-6, "s", {3e-6, 20e-6}, "PTO fitted model; CAT"),
-      .launch_cube = guess("launch_cube", 3.2e-6, "s", {2.4e-6, 3.6e-6}, "MatMulV2 on 910B4"),
+      .launch_cube =
+          guess("launch_cube", 3.2e-6, "s", {2.4e-6, 3.6e-6}, "MatMulV2, measured on 910B4"),
   };
 }
 
@@ -132,9 +133,9 @@ Spec a2() { return ascend("a2", "910B2", 24, known("clock", 1.8e9, "Hz", ini)); 
 
 Spec a3() {
   Spec spec = ascend("a3", "910C die", 24,
-                     guess("clock", 1.8e9, "Hz", {1.8e9, 1.85e9}, "MSM, AMLA, PTO; INI says 1.85"));
-  spec.overheads.launch_cube =
-      guess("launch_cube", 7.6e-6, "s", {2.4e-6, 7.6e-6}, "MatMulV2 on 910C; on 910B4");
+                     guess("clock", 1.8e9, "Hz", {1.8e9, 1.85e9}, "MSM, AMLA and PTO; INI: 1.85"));
+  spec.overheads.launch_cube = guess("launch_cube", 7.6e-6, "s", {2.4e-6, 7.6e-6},
+                                     "MatMulV2, measured on 910C and on 910B4");
   return spec;
 }
 
@@ -143,8 +144,9 @@ Spec ascend_910b1() { return ascend("b1", "910B1", 24, known("clock", 1.85e9, "H
 Spec ascend_910b3() { return ascend("b3", "910B3", 20, known("clock", 1.8e9, "Hz", ini)); }
 
 Spec ascend_910b4() {
-  Spec spec = ascend("b4", "910B4", 20,
-                     guess("clock", 1.5e9, "Hz", {1.5e9, 1.6e9}, "INI; marketing needs 1.6"));
+  Spec spec =
+      ascend("b4", "910B4", 20,
+             guess("clock", 1.5e9, "Hz", {1.5e9, 1.6e9}, "INI; advertised speed implies 1.6"));
   spec.memories.l2 = known("l2", 96 * mib, "B", ini);
   spec.memories.hbm = known("hbm", 32 * gib, "B", ini);
   spec.rates.hbm_bandwidth = known("hbm_bandwidth", 0.8e12, "B/s", "MSM; CM384");
@@ -156,6 +158,23 @@ std::vector<Spec> devices() { return {a2(), a3(), ascend_910b1(), ascend_910b3()
 std::vector<Quantity> quantities(const Spec& spec) {
   std::vector<Quantity> all;
   visit_quantities(spec, [&](const Quantity& quantity) { all.push_back(quantity); });
+  return all;
+}
+
+std::span<const Source> sources() {
+  static constexpr Source all[] = {
+      {"INI", "platform_config files of CANN 8.1.RC1, one for each device"},
+      {"ADK", "documentation of Ascend C (cann/asc-devkit, CANN 9)"},
+      {"OPT", "source code and design notes of the operators (cann/ops-transformer)"},
+      {"NN-CM", "cycle model in the tiling code of the vendor's matrix products (2025)"},
+      {"CAT", "documentation of CATLASS: profiling, tiling, evaluation"},
+      {"PTO", "pto-isa: measured performance and cost models"},
+      {"PYP", "cost model of pypto for A2 and A3"},
+      {"MSM", "device profiles of Huawei's simulator msmodeling"},
+      {"CM384", "paper on CloudMatrix384, arXiv 2506.12708"},
+      {"AMLA", "paper on AMLA, arXiv 2509.25224"},
+      {"row", "a published time that 'assay_bench validation' compares with the model"},
+  };
   return all;
 }
 

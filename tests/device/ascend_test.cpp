@@ -3,8 +3,11 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cctype>
 #include <functional>
 #include <set>
+#include <string>
+#include <vector>
 
 #include "assay/device/cost.hpp"
 
@@ -27,6 +30,33 @@ TEST(Spec, GivesEveryNumberANameAUnitAndASource) {
       EXPECT_TRUE(names.emplace(quantity.name, quantity.unit).second) << quantity.name;
     }
   }
+}
+
+/// The words of a source that are abbreviations: at least two capital letters, no small ones.
+std::vector<std::string> abbreviations(std::string_view source) {
+  std::vector<std::string> found;
+  std::string word;
+  for (const char c : std::string(source) + " ") {
+    if (std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '-') {
+      word += c;
+      continue;
+    }
+    if (std::ranges::count_if(word, [](char l) { return l >= 'A' && l <= 'Z'; }) >= 2 &&
+        std::ranges::none_of(word, [](char l) { return l >= 'a' && l <= 'z'; }))
+      found.push_back(word);
+    word.clear();
+  }
+  return found;
+}
+
+TEST(Spec, ExplainsEveryAbbreviationOfASource) {
+  std::set<std::string> used;
+  for (const device::Spec& spec : device::devices())
+    for (const auto& quantity : device::quantities(spec))
+      for (const std::string& word : abbreviations(quantity.source)) used.insert(word);
+  for (const device::Source& source : device::sources())
+    if (source.word != "row") EXPECT_EQ(used.erase(std::string(source.word)), 1) << source.word;
+  EXPECT_EQ(used, std::set<std::string>{});
 }
 
 TEST(Spec, GivesEveryAssumedNumberARangeThatHoldsIt) {
@@ -56,8 +86,7 @@ TEST(Spec, ListsTheSmaller910B4WithItsOwnMemories) {
   EXPECT_LT(spec.rates.l2_bandwidth.value, device::a2().rates.l2_bandwidth.value);
 }
 
-/// Source: the project's notes on the device, section 1.1: cores, clock and the rates of 16-bit and
-/// fp32 products.
+/// Source: cores, clock and the rates of 16-bit and fp32 products.
 TEST(Spec, OfEveryDieHasThePublishedRates) {
   struct Published {
     const char* name;

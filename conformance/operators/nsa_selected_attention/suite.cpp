@@ -95,7 +95,9 @@ bool Suite<Op>::has_other_outputs(const Op::Problem& problem, const Op::Problem&
 selected_forward::ExactCase Suite<Op>::exact(const Case<Op>& c, const spec::Numerics& numerics,
                                              ExactPart part) {
   if (c.track == Track::exact_staged)
-    throw NoExactCase("weights that round have no exact outputs, whatever the kernel stages");
+    throw NoExactCase(
+        "track exact_staged does not exist for this operator: a rounded weight makes every "
+        "sum inexact; use track exact");
   selected_forward::ExactCase result;
   result.inputs.topk_indices = make_topk_indices(c);
   result.inputs.atten_mask = make_causal_mask(c);

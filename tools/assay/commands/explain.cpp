@@ -136,7 +136,7 @@ void print(const spec::Requirement<Op>& requirement, const Context& context) {
                      conformance::counted(std::ssize(use.broken_on), "violation"));
 }
 
-/// Errors: UsageError naming the existing variants and violations.
+/// Checks the name of a variant or violation. Errors: UsageError naming the existing ones.
 template <class Op>
 void require_way(const spec::Requirement<Op>& requirement, const std::string& name) {
   std::vector<std::string> names;
@@ -328,12 +328,11 @@ ExitCode explain(const ExplainOptions& options, const Context& context) {
       explain_verdict(options.id, context) || explain_documents(options.id, context))
     return ExitCode::conformant;
   const std::string guess = guess_of(options.id);
-  throw UsageError("no requirement, contradiction, relation, rule or verdict '" + options.id + "'" +
-                   guess + (guess.empty() ? "; requirements" : " Requirements") +
-                   " are listed by 'assay list requirements', relations by 'assay list relations'; "
-                   "requirements cite contradictions in their notes; a report names the rule that "
-                   "decided each verdict; a stored case needs --store FILE; to run a replay "
-                   "line, use 'assay run'");
+  throw UsageError(
+      "no requirement, contradiction, relation, rule or verdict is called '" + options.id + "'" +
+      guess + (guess.empty() ? ". " : " ") +
+      "'assay list requirements' and 'assay list relations' print the names. To explain "
+      "a case of a sweep, add --store FILE; to run a replay line, use 'assay run'");
 }
 
 }  // namespace

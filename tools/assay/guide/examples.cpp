@@ -33,7 +33,10 @@ constexpr Example of_commands[] = {
     {"merge", "assay merge part1.h5 part2.h5"},
     {"merge", "assay merge part1.h5 part2.h5 --report=merged.json --html=merged.html"},
     {"report", "assay report report.json"},
-    {"report", "assay report report.json report.json"},
+    {"report",
+     "for when in before after; do assay sweep nsa_compress --only='track=exact' --random=0 "
+     "--report=$when.json; done"},
+    {"report", "assay report before.json after.json"},
     {"shrink",
      "assay shrink flash_attention_score_grad --seq_q=65 "
      "--implementation=mutant-scale_missing_on_dk"},

@@ -36,7 +36,7 @@ std::string quoted(const std::string& text) {
   return '\'' + conformance::excerpt(text, longest_excerpt) + '\'';
 }
 
-/// Errors: UsageError if the member is missing or has another type.
+/// Returns a member. Errors: UsageError if it is missing or has another type.
 template <class Value>
 Value member(const Json& object, const char* name, const std::string& where) {
   try {
@@ -66,7 +66,8 @@ struct Declared {
   }
 };
 
-/// Errors: UsageError for an invalid replay line and for unknown numerics.
+/// Generates a recipe again from its replay line. Errors: UsageError for an invalid replay line and
+/// for unknown numerics.
 Remade remade(const std::string& command, const Declared& numerics, const std::string& where) {
   Remade again;
   conformance::CaseLine words{.place = where, .words = {}, .note = {}};
@@ -88,7 +89,7 @@ Remade remade(const std::string& command, const Declared& numerics, const std::s
   return again;
 }
 
-/// Errors: UsageError if the folder is not a pack.
+/// Checks the folder. Errors: UsageError if it is not a pack.
 void require_pack(const fs::path& folder) {
   std::error_code error;
   const char* const fault = !fs::exists(folder, error)         ? "does not exist"
@@ -193,11 +194,12 @@ class Verification {
     }
     for (const auto& [id, names] : digests.items())
       if (!ids_.contains(id))
-        report(fmt::format("{}: the member inputs lists the case {}, which no recipe has", where_,
-                           quoted(id)));
+        report(fmt::format(
+            "{}: the member inputs lists the case {}, but the pack has no recipe of this case",
+            where_, quoted(id)));
     if (const auto cases = member<std::int64_t>(manifest_, "cases", where_); cases != number)
-      report(
-          fmt::format("{}: the member cases is {}; there are {} recipes", where_, cases, number));
+      report(fmt::format("{}: the member cases is {}; it must be {}, the number of recipes", where_,
+                         cases, number));
   }
 
   void verify_recipe(const std::string& text, const std::string& place, const Json& digests) {

@@ -61,6 +61,9 @@ ExitCode print_device(const Options& options, const Context& context) {
                std::string(q.source)});
   }
   table.print(context.out);
+  context.out << "Sources:\n";
+  for (const device::Source& source : device::sources())
+    context.out << fmt::format("  {:<6} {}\n", source.word, source.meaning);
   context.out << fmt::format("Device {}: {} quantities, {} of them assumed.\n", device.name,
                              quantities, assumed);
   return ExitCode::conformant;
@@ -71,7 +74,7 @@ struct PlanOptions {
   Replace replace = Replace::own_results;
 };
 
-/// Errors: UsageError if no schedule exists whose events can be written.
+/// Writes the trace of a plan. Errors: UsageError if the events of no schedule can be written.
 template <class Op>
 void write_trace(const typename Op::Problem& problem, const device::Spec& device,
                  const std::string& path, const Context& context) {

@@ -122,7 +122,7 @@ Case<Op> draw_interaction(const Interaction& x, Draws& draws) {
   return c;
 }
 
-/// Returns all interactions whose first `decided` factors have the same values as in `x`.
+/// Returns all interactions whose first `decided` factors have the same values as those of `x`.
 inline std::vector<Interaction> completed(const Interaction& x, std::size_t decided) {
   std::vector<Interaction> all = {x};
   for (std::size_t f = decided; f < x.size(); ++f) {
@@ -144,8 +144,8 @@ std::optional<Case<Op>> interaction_case(const Interaction& interaction, std::ui
   return std::nullopt;
 }
 
-/// Returns small bound cases with dropout, a bias or start indices, for each entry point, layout
-/// and sparse mode for which the cases in `known` do not have them.
+/// Returns small cases of track bound with dropout, a bias or start indices, for each combination
+/// of entry point, layout and sparse mode for which `known` has no such case.
 template <class Op>
 std::vector<Case<Op>> field_cases(std::uint64_t seed, std::span<const Case<Op>> known) {
   using EntryPoint = typename Op::EntryPoint;
@@ -171,7 +171,7 @@ std::vector<Case<Op>> field_cases(std::uint64_t seed, std::span<const Case<Op>> 
     if (!c) return;
     c->entry_point = entry_point;
     c->track = Track::bound;
-    c->note = "a field that no other case reads with these values";
+    c->note = "a combination of fields that no other case has";
     c->problem.scale_value = attention::ordinary_scale(c->problem.head_dim);
     if (starts) c->problem.q_start_idx = {7}, c->problem.kv_start_idx = {3};
     if (forbidden_by(*c).empty()) cases.push_back(*std::move(c));
@@ -189,8 +189,8 @@ std::vector<Case<Op>> field_cases(std::uint64_t seed, std::span<const Case<Op>> 
 /// combination of values that a legal call can have occurs.
 ///
 /// First step: one case for every combination of values of the factors with more than two values.
-/// Its other factors get the values that cover the most uncovered groups of four. Second step: more
-/// cases, until all groups are covered.
+/// The other factors of such a case get the values that cover the most uncovered groups of four.
+/// Second step: more cases, until all groups are covered.
 template <class Op>
 std::vector<Case<Op>> interaction_cases(std::uint64_t seed) {
   constexpr auto many = static_cast<std::size_t>(Factor::dropout);
@@ -216,7 +216,7 @@ std::vector<Case<Op>> interaction_cases(std::uint64_t seed) {
     std::vector<std::pair<int, Interaction>> candidates;
     for (const Interaction& y : completed(x, many)) candidates.emplace_back(-open(y), y);
     std::ranges::sort(candidates);
-    // If a call is illegal, no value of a two-valued factor makes it legal: one attempt suffices.
+    // One attempt suffices: if a call is illegal, no value of a two-valued factor makes it legal.
     if (take(candidates.front().second)) legal.push_back(x);
   }
   for (const Interaction& x : legal)

@@ -18,8 +18,9 @@ struct Numerics;
 /// How the attention mask is passed. `compressed` and the values after it are the fixed pattern of
 /// the sparse modes: the lower triangle of 2048 x 2048 elements; in mode 6 the 1024 rows of the
 /// prefix follow below it. The documentation has the same shapes for every mode, so a fixed pattern
-/// may also have batch and head axes, with the same pattern in each slice. In TND, S are the
-/// longest lengths, and element (b, n, i, j) counts queries and keys from the start of sequence b.
+/// may also have batch and head axes, with the same pattern in each slice. In TND, S is the longest
+/// length of a sequence, and element (b, n, i, j) counts queries and keys from the start of
+/// sequence b.
 /// Source: aclnnFlashAttentionUnpaddingScoreGrad.md (attenMaskOptional).
 enum class MaskShape : std::uint8_t {
   absent,
@@ -46,21 +47,22 @@ inline constexpr auto spellings_of<MaskShape> = Spellings<MaskShape, 9>{{{
     {MaskShape::compressed_bnss, "compressed_BNSS"},
 }}};
 
-/// Returns whether the mask is the fixed pattern of the sparse modes. The next function returns
-/// whether the caller chooses its elements.
+/// Returns whether the mask is the fixed pattern of the sparse modes.
 constexpr bool is_compressed(MaskShape shape) { return shape >= MaskShape::compressed; }
+/// Returns whether the caller chooses the elements of the mask.
 constexpr bool is_written_out(MaskShape shape) {
   return shape != MaskShape::absent && !is_compressed(shape);
 }
 
 /// How pseShift is passed. pseType 0 and 1: `bnss` to `packed_bnss`; 2 and 3: `slopes_n` and
-/// `slopes_bn`. `bnss`, `bn1s`, `one_nss`: in TND, S are the longest lengths, and element (b, n, i,
-/// j) counts queries and keys from the start of sequence b, as in a mask; the documentation page
-/// lists these shapes for TND and gives them no other meaning. `bnhs`, `one_nhs`: only the last H =
-/// 1024 query rows of a bias that depends on i - j alone, under a causal mask; in TND the columns
-/// are the longest key length. If the longest query length is 1024, this shape equals that of the
-/// whole bias and is read as such. `packed_bn1s`, `packed_bnss`: TND, sequence by sequence without
-/// gaps; these two come from the host code, the others from the page.
+/// `slopes_bn`. `bnss`, `bn1s`, `one_nss`: in TND, S is the longest length of a sequence, and
+/// element (b, n, i, j) counts queries and keys from the start of sequence b, as in a mask; the
+/// documentation page lists these shapes for TND and gives them no other meaning. `bnhs`,
+/// `one_nhs`: only the last H = 1024 query rows of a bias that depends on i - j alone, under a
+/// causal mask; in TND the number of columns is the longest key length. If the longest query length
+/// is 1024, the whole bias has the same shape, and the tensor is read as the whole bias.
+/// `packed_bn1s`, `packed_bnss`: TND, sequence by sequence without gaps; these two come from the
+/// host code, the others from the page.
 /// Source: aclnnFlashAttentionUnpaddingScoreGrad.md (pseShiftOptional).
 enum class PseShape : std::uint8_t {
   absent,
@@ -111,10 +113,10 @@ inline constexpr auto spellings_of<SoftmaxInLayout> = Spellings<SoftmaxInLayout,
     {SoftmaxInLayout::same_as_input, "same_as_input"},
 }}};
 
-/// Memory order of the statistics in TND, whose shape is (T, N, 8) in either order. `heads_first`:
-/// sequence by sequence, each head by head, as the upstream code reads them. `tokens_first`: token
-/// by token, as the shape says. The documentation contradicts itself on every entry point
-/// (requirement FAG-C83a).
+/// Memory order of the statistics in TND. The shape is (T, N, 8) in both orders. `heads_first`:
+/// sequence by sequence, and within a sequence head by head, as the vendor's code reads them.
+/// `tokens_first`: token by token, as the shape says. The documentation contradicts itself on every
+/// entry point (requirement FAG-C83a).
 enum class StatisticsOrder : std::uint8_t { heads_first, tokens_first };
 
 template <>
@@ -123,8 +125,8 @@ inline constexpr auto spellings_of<StatisticsOrder> = Spellings<StatisticsOrder,
     {StatisticsOrder::tokens_first, "tokens_first"},
 }}};
 
-/// The memory order in which the upstream code reads the statistics, for a value of
-/// softmaxInLayout. Entry points without this attribute behave as for "".
+/// Returns the memory order in which the vendor's code reads the statistics, for a value of
+/// softmaxInLayout. An entry point without this attribute behaves as if the value were "".
 constexpr StatisticsOrder upstream_order(SoftmaxInLayout layout) {
   return layout == SoftmaxInLayout::empty ? StatisticsOrder::heads_first
                                           : StatisticsOrder::tokens_first;
@@ -138,9 +140,9 @@ inline constexpr std::int64_t compressed_pse_rows = 1024;
 inline constexpr std::int64_t unbounded_tokens = 2147483647;
 
 /// One legal computation of softmax attention: of the forward operator FlashAttentionScore or of
-/// its gradient, through any of their entry points. Names are those of the documentation, in
-/// snake_case, without the endings Optional, In and Out. If the names of both operators differ
-/// (realShift), those of the gradient are used.
+/// its gradient, through any of their entry points. Uses the names of the documentation, in
+/// snake_case, without the endings Optional, In and Out. If the two operators use different names
+/// (realShift), the name of the gradient is used.
 struct AttentionProblem {
   Layout input_layout = Layout::bnsd;
   DType dtype = DType::bf16;
@@ -225,12 +227,13 @@ void visit_fields(Problem& problem, Visitor&& visit) {
   visit("softmax_in_layout", problem.softmax_in_layout,
         "u4: value of the attribute softmaxInLayout");
   visit("statistics_order", problem.statistics_order,
-        "TND: memory order of the statistics; default: the one that upstream's code uses for "
-        "softmax_in_layout");
+        "TND: memory order of the statistics; default: the order in which the vendor's code reads "
+        "them, which depends on softmax_in_layout");
 }
 
-/// Extents of the tensors on the query side: query and dq with head_dim, dy and attention_in with
-/// head_dim_v, the rope part with head_dim_rope. Cost: O(batch) if the lengths differ.
+/// Return the extents of the tensors on the query side. The number of channels is head_dim for
+/// query and dq, head_dim_v for dy and attention_in, and head_dim_rope for the rope part. Cost:
+/// O(batch) if the lengths differ.
 Extents query_extents(const AttentionProblem& problem);
 Extents dy_extents(const AttentionProblem& problem);
 Extents query_rope_extents(const AttentionProblem& problem);
@@ -248,11 +251,11 @@ Shape statistics_shape(const AttentionProblem& problem);
 Shape mask_shape(const AttentionProblem& problem);
 Shape pse_shape(const AttentionProblem& problem);
 Shape drop_mask_shape(const AttentionProblem& problem);
-/// Returns whether statistics_order changes the memory order of the statistics: in TND, if there
-/// are several heads and a sequence with several tokens. Cost: O(batch).
+/// Returns whether the two memory orders of the statistics differ. They differ in TND if there are
+/// several heads and a sequence with several tokens. Cost: O(batch).
 bool is_order_of_statistics_seen(const AttentionProblem& problem);
-/// Returns the memory order of the statistics that the numerics declare, or nothing. It applies to
-/// entry points without an attribute for this order; if `by_layout`, to this value of the
+/// Returns the memory order of the statistics that the numerics declare, or nothing. `by_layout`:
+/// for an entry point without an attribute for this order, nothing; otherwise the value of the
 /// attribute.
 std::optional<StatisticsOrder> declared_order(const Numerics& numerics, bool by_layout,
                                               SoftmaxInLayout layout);

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -14,7 +15,7 @@ struct Quantity {
   std::string_view name;
   double value;
   std::string_view unit;
-  std::string_view source;  ///< public source, named by a tag such as ADK
+  std::string_view source;  ///< public source; `sources` explains words such as ADK
   bool assumed = false;     ///< estimated or disputed: the true value is between low and high
   double low = value, high = value;
 };
@@ -24,7 +25,8 @@ struct Cores {
   Quantity cube, vector, clock;
 };
 
-/// Capacities of the memories: of a core (up to the member `ub`), of the device (from `l2` on).
+/// The capacities of the memories. Members up to `ub` are memories of a core, members from `l2` on
+/// are memories of the device.
 struct Memories {
   Quantity l1, l0a, l0b, l0c, ub, l2, hbm;
   Quantity l1_alignment, l0_alignment, l0c_alignment, ub_alignment;
@@ -70,9 +72,9 @@ struct Spec {
   Overheads overheads;
 };
 
-/// Atlas A2: 910B2, 24 cube cores at 1.8 GHz. Source: project notes on the device, section 1.1.
+/// Atlas A2: 910B2, 24 cube cores at 1.8 GHz. Source: INI.
 Spec a2();
-/// Atlas A3: one die of 910C; a kernel never spans two dies. Source: project notes, section 1.2.
+/// Atlas A3: one die of 910C; a kernel never uses two dies. Source: INI, CM384.
 Spec a3();
 Spec ascend_910b1();
 Spec ascend_910b3();
@@ -103,8 +105,16 @@ void visit_quantities(AnySpec& spec, Visitor&& visit) {
        spec.overheads.sync_all);
 }
 
-/// Formats every quantity of a device specification as a table.
+/// Returns all quantities of a device specification.
 std::vector<Quantity> quantities(const Spec& spec);
+
+/// A word in `Quantity::source`, and the public source that it names.
+struct Source {
+  std::string_view word, meaning;
+};
+
+/// Returns every word that `Quantity::source` uses.
+std::span<const Source> sources();
 
 /// Converts a memory capacity (a Quantity, in bytes) to Bytes.
 inline Bytes bytes_of(const Quantity& capacity) {
