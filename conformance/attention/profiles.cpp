@@ -50,7 +50,8 @@ struct Profile {
 constexpr std::string_view foreign_statistics = "foreign_statistics";
 
 constexpr Profile profile_list[] = {
-    {"normal", "every element is close to normal with deviation 1", profile::normal},
+    {"normal", "the elements are nearly normally distributed, with mean 0 and standard deviation 1",
+     profile::normal},
     {"peaked", "query and key are four times as large: softmax is near one-hot",
      [](const Place& p) { return p.normal() * (is_query(p) || is_key(p) ? 4 : 1); }},
     {"cancelling",
@@ -58,8 +59,9 @@ constexpr Profile profile_list[] = {
      [](const Place& p) {
        return p.is(Stream::value) ? p.head_normal() + 0x1p-5 * p.normal() : p.normal();
      }},
-    {"all_positive", "every element is uniform in [0, 1): no sum cancels", profile::all_positive},
-    {"offset", "every element has mean 3 and deviation 1/2", profile::offset},
+    {"all_positive", "the elements are uniformly distributed in [0, 1), so that no sum cancels",
+     profile::all_positive},
+    {"offset", "the elements have mean 3 and standard deviation 1/2", profile::offset},
     {"equal_values", "the rows of value of a head are equal: dP equals delta (the row term)",
      [](const Place& p) { return p.is(Stream::value) ? p.head_normal() : p.normal(); }},
     {"outliers", "one element in 128 is sixteen times as large", profile::outliers},
@@ -81,15 +83,15 @@ constexpr Profile profile_list[] = {
      "the bias hides a quarter of the keys, and a quarter of the blocks of 64 keys after the "
      "first: it is -10^9 there, or the lowest number of its type (fp16: -65504)",
      masking_pse},
-    {"negative_query", "as normal, but with query negated", profile::negative<Stream::query>},
-    {"negative_key", "as normal, but with key negated", profile::negative<Stream::key>},
-    {"negative_value", "as normal, but with value negated", profile::negative<Stream::value>},
-    {"negative_dy", "as normal, but with dy negated", profile::negative<Stream::dy>},
-    {"negative_query_rope", "as normal, but with query_rope negated",
+    {"negative_query", "like normal, but query is negated", profile::negative<Stream::query>},
+    {"negative_key", "like normal, but key is negated", profile::negative<Stream::key>},
+    {"negative_value", "like normal, but value is negated", profile::negative<Stream::value>},
+    {"negative_dy", "like normal, but dy is negated", profile::negative<Stream::dy>},
+    {"negative_query_rope", "like normal, but query_rope is negated",
      profile::negative<Stream::query_rope>},
-    {"negative_key_rope", "as normal, but with key_rope negated",
+    {"negative_key_rope", "like normal, but key_rope is negated",
      profile::negative<Stream::key_rope>},
-    {"negative_pse", "as normal, but with the bias negated", profile::negative<Stream::pse>},
+    {"negative_pse", "like normal, but the bias is negated", profile::negative<Stream::pse>},
 };
 
 }  // namespace

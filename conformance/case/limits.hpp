@@ -96,8 +96,8 @@ void require_relation(const Case<Op>& c, const std::vector<const Relation*>& kno
   const Relation& relation = relation_named(known, c.relation, other);
   if (!relation.applies(c.problem))
     refuse("relation", c.relation,
-           "a case in its domain, " + std::string(relation.domain) + "; 'assay explain " +
-               c.relation + "' prints examples");
+           "a case to which the relation applies: " + std::string(relation.domain) +
+               "; 'assay explain " + c.relation + "' prints examples");
 }
 
 /// The list of the lengths of queries or keys, and the field that contains the longest of

@@ -69,7 +69,8 @@ void sort_out_regimes(CaseReport& report) {
   if (removed > 0)
     report.findings.push_back(
         {.rule = FindingRule::note,
-         .text = fmt::format("{} of its regimes do not count, the first is {}", removed, first)});
+         .text = fmt::format("{} of its regimes are invalid and ignored; the first is {}", removed,
+                             first)});
 }
 
 std::vector<Regime> regimes_of(const std::vector<CaseReport>& cases) {

@@ -27,7 +27,7 @@ void require_heads(const Problem& p) {
 /// scale_value is rounded to float before it is used.
 void require_scale(const Problem& p) {
   if (!std::isfinite(static_cast<float>(p.scale_value)))
-    refuse("scale_value", number_text(p.scale_value), "a number that float can hold");
+    refuse("scale_value", number_text(p.scale_value), "a number in the range of fp32");
   // The forward applies the mask before it scales the scores, so a scale of 0 or less would cancel
   // the mask.
   if (p.sparse_mode == 2 && p.atten_mask != spec::SelectedMask::absent && !(p.scale_value > 0))

@@ -181,7 +181,7 @@ Refusal narrow_ropes(const Call& c) {
   const std::int64_t rope = c.parameters.query_rope.shape.back(),
                      value = c.parameters.value.shape.back();
   return unless(rope <= value, "head size of query_rope is " + std::to_string(rope) +
-                                   "; it must be at most that of value, which is " +
+                                   "; it must be at most the head size of value, which is " +
                                    std::to_string(value));
 }
 

@@ -249,7 +249,7 @@ class Weaving {
 
 std::string Woven::to_text() const {
   return "rounds of " + std::to_string(rows) + " x " + std::to_string(columns) +
-         " tiles, woven; L1: query and dy of " + std::to_string(group) + " rows, " +
+         " tiles, interleaved; L1: query and dy of " + std::to_string(group) + " rows, " +
          std::to_string(stay()) + " tiles that stay, " + std::to_string(stream) +
          " half tiles of key and value, " + std::to_string(score_buffers) +
          " half tiles of P and dS; L2: " + std::to_string(steps) +

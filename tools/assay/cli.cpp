@@ -179,9 +179,9 @@ struct Asked {
   std::string as = "text";
 
   void declare(CLI::App& app) {
-    app.add_option("command", words,
-                   "command, with its subcommand; without a command: the whole "
-                   "program");
+    app.add_option(
+        "command", words,
+        "command, such as run or 'device plan'; without it, the help describes the whole program");
     app.add_option("--as", as, "format: text, or for programs man, bash, zsh, markdown, commands");
   }
 };

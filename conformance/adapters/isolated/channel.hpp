@@ -33,7 +33,7 @@ class Channel {
   void post(const std::string& text, int file = -1);
   bool is_sending() const { return sent_ < outgoing_.size(); }
 
-  /// closed: no more data can arrive; nonsense: the received data is not a message.
+  /// closed: no more data can arrive; nonsense: the received data are not a message.
   enum class State { open, closed, nonsense };
   /// Sends and receives as much as is possible without blocking, up to the end of one message.
   State advance();

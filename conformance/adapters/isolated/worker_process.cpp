@@ -229,7 +229,7 @@ void WorkerProcess::require_memory() {
 }
 
 WorkerProcess::Failure WorkerProcess::talked_nonsense(const std::string& what) {
-  return killed(Kind::crash, "the worker answered nonsense: " + what);
+  return killed(Kind::crash, "the worker sent an invalid answer: " + what);
 }
 
 WorkerProcess::Failure WorkerProcess::ended(const std::string& when) {

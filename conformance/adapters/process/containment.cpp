@@ -37,7 +37,7 @@ Contained contained = Contained::no;
 constexpr int granted = -1;
 constexpr const char* shared_folder = "/dev/shm";
 constexpr const char* namespaces_variable = "ASSAY_NAMESPACES";
-constexpr const char* worker_process = "the process that a kernel runs in";
+constexpr const char* worker_process = "the process in which a kernel runs";
 
 /// Closes all other descriptors, so that only the worker keeps its pipes open.
 void close_all_but(int a, int b) {

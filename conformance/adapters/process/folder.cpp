@@ -162,7 +162,9 @@ fs::path temporary_folder() {
   std::error_code error;
   fs::path path = fs::temp_directory_path(error);
   if (error)
-    throw std::system_error(error, "no folder for temporary files, which TMPDIR names, else /tmp");
+    throw std::system_error(
+        error,
+        "no folder for temporary files (the folder that TMPDIR names; /tmp if TMPDIR is not set)");
   return path;
 }
 

@@ -171,7 +171,7 @@ std::string difference(const ProcessState& before, const ProcessState& after) {
   }
   if (after.descriptors > before.descriptors + most_kept_descriptors)
     add(std::to_string(after.descriptors - before.descriptors) +
-        " descriptors open that were not before");
+        " descriptors open that were not open before");
   if (after.timers > before.timers)
     add(std::to_string(after.timers - before.timers) + " more timer" +
         (after.timers - before.timers == 1 ? "" : "s") + " than before");

@@ -107,8 +107,10 @@ void require_exact_case(const AttentionCase& c, const spec::Numerics& n) {
   const bool rounds = c.track == Track::exact_staged && bits_of(n.stage) < 24;
   if (rounds &&
       (n.round_stage == spec::Rounding::stochastic || n.round_stage == spec::Rounding::unknown_any))
-    refuse("track exact_staged needs a known rounding of the staging, the numerics declare " +
-           std::string(to_string(n.round_stage)));
+    refuse(
+        "track exact_staged needs numerics that declare how staged values are rounded; they "
+        "declare " +
+        std::string(to_string(n.round_stage)));
 }
 
 /// Returns the number of channels in which both dy and value may be nonzero; they determine the

@@ -29,7 +29,7 @@ constexpr double least_keep_prob = 0x1p-32;
 /// Checks scale_value and keep_prob as kernels use them: rounded to float.
 void require_factors(const Problem& p) {
   if (!std::isfinite(static_cast<float>(p.scale_value)))
-    refuse("scale_value", number_text(p.scale_value), "a number that float can hold");
+    refuse("scale_value", number_text(p.scale_value), "a number in the range of fp32");
   const auto keep_prob = static_cast<float>(p.keep_prob);
   if (p.keep_prob != 1 && !(keep_prob >= least_keep_prob && keep_prob < 1))
     refuse("keep_prob", number_text(p.keep_prob),
@@ -119,7 +119,7 @@ void require_lengths(const Problem& p, std::string_view packed_entry_point) {
   const auto require = [&](std::string_view name, const std::vector<std::int64_t>& lengths) {
     if (!lengths.empty() && !is_packed(p.input_layout))
       refuse(name, list_text(lengths), "an empty list with layout " + text(p.input_layout),
-             "lengths are those of packed sequences: add --layout=TND --entry_point=" +
+             "only packed sequences have lists of lengths: add --layout=TND --entry_point=" +
                  std::string(packed_entry_point));
   };
   require("lengths_q", p.lengths_q);

@@ -47,16 +47,21 @@ bool outside_document(const Cell& c) {
 constexpr NamedMask masks[] = {
     {"random", "each key is excluded with probability 1/4", random_cells},
     {"open", "nothing is excluded", [](const Cell&) { return false; }},
-    {"causal", "keys after the diagonal that starts top left are excluded",
+    {"causal",
+     "keys after the diagonal that starts at the first query and the first key are excluded",
      [](const Cell& c) { return c.j > c.i; }},
-    {"causal_right", "keys after the diagonal that ends bottom right are excluded",
+    {"causal_right",
+     "keys after the diagonal that ends at the last query and the last key are excluded",
      [](const Cell& c) { return c.j > c.diagonal(); }},
-    {"band", "keys within seq_kv / 8 + 1 of the bottom-right diagonal are visible",
+    {"band",
+     "keys at most seq_kv / 8 + 1 away from the diagonal that ends at the last query and the last "
+     "key are visible",
      [](const Cell& c) {
        const std::int64_t distance = c.j - c.diagonal(), reach = c.seq_kv / 8 + 1;
        return distance > reach || distance < -reach;
      }},
-    {"dead_rows", "every third row, on average, excludes all keys, the others a quarter",
+    {"dead_rows",
+     "on average every third row excludes all keys; the other rows exclude a quarter of them",
      [](const Cell& c) {
        return c.slice.bits(static_cast<std::uint64_t>(c.i) + 1) % 3 == 0 || c.chance(64);
      }},

@@ -64,9 +64,9 @@ inline void add_of_bias(const Problem& p, const Problem& usual, Unread& unread) 
       unread.add(field, list_text(start), lack);
   };
   add_start("q_start_idx", p.q_start_idx, p.kv_start_idx,
-            "counts only with the start of the keys: add --kv_start_idx=0");
+            "is read only with the start index of the keys: add --kv_start_idx=0");
   add_start("kv_start_idx", p.kv_start_idx, p.q_start_idx,
-            "counts only with the start of the queries: add --q_start_idx=0");
+            "is read only with the start index of the queries: add --q_start_idx=0");
 }
 
 /// Returns a sentence for each field that the user set but this case does not use.

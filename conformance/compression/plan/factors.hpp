@@ -84,9 +84,9 @@ Case<Op> draw_case(const Categories& k, std::uint64_t seed) {
 template <class Op>
 std::vector<Exclusion> fruitless_and_costly() {
   const auto& of = factors<Op>();
-  std::vector<Exclusion> all = {
-      of.rule({Why::costly, "The case costs seconds and tests no more than fewer channels do."},
-              {"heads", "head_dim", "lengths", "windows"}, is_costly)};
+  std::vector<Exclusion> all = {of.rule(
+      {Why::costly, "The case takes seconds and tests no more than a case with fewer channels."},
+      {"heads", "head_dim", "lengths", "windows"}, is_costly)};
   if (!Traits<Op>::sparse_profile.empty())
     all.insert(all.begin(), of.rule({Why::fruitless, Traits<Op>::sparse_sentence},
                                     {"heads", "windows", "profile"}, [](const Categories& k) {

@@ -4,11 +4,12 @@ namespace assay::conformance {
 namespace {
 
 constexpr InputProfile profile_list[] = {
-    {"normal", "every element is close to normal with deviation 1"},
+    {"normal",
+     "the elements are nearly normally distributed, with mean 0 and standard deviation 1"},
     {"peaked", "query and key are four times as large: softmax is near one-hot"},
     {"cancelling", "rows of value differ by 2^-5 of their size"},
-    {"all_positive", "every element is uniform in [0, 1): no sum cancels"},
-    {"offset", "every element has mean 3 and deviation 1/2"},
+    {"all_positive", "the elements are uniformly distributed in [0, 1), so that no sum cancels"},
+    {"offset", "the elements have mean 3 and standard deviation 1/2"},
     {"equal_values", "the rows of value of a head are equal: the output is nearly such a row"},
     {"outliers", "one element in 128 is sixteen times as large"},
     {"large_exponent",

@@ -17,10 +17,11 @@ double wide_exponent(const Place& p) {
 }
 
 constexpr Profile profile_list[] = {
-    {"normal", "every element is close to normal with deviation 1", profile::normal},
-    {"all_positive", "every element is uniform in [0, 1): no sum cancels", profile::all_positive,
-     0.25, 0.25},
-    {"offset", "every element has mean 3 and deviation 1/2", profile::offset, 9, 3},
+    {"normal", "the elements are nearly normally distributed, with mean 0 and standard deviation 1",
+     profile::normal},
+    {"all_positive", "the elements are uniformly distributed in [0, 1), so that no sum cancels",
+     profile::all_positive, 0.25, 0.25},
+    {"offset", "the elements have mean 3 and standard deviation 1/2", profile::offset, 9, 3},
     {"outliers", "one element in 128 is sixteen times as large", profile::outliers, 0, 3},
     {"cancelling",
      "tokens differ by 2^-5 of their size, and the signs of weights alternate: the terms of the "
@@ -36,9 +37,9 @@ constexpr Profile profile_list[] = {
      [](const Place& p) { return p.normal() * 0x1p-7; }},
     {"large_exponent", "weight is 2^30 (fp16: 2^3) times as large, input 2^-30 (2^-3) times",
      wide_exponent},
-    {"negative_input", "as normal, but with input negated", profile::negative<Stream::input>, 0, 1,
+    {"negative_input", "like normal, but input is negated", profile::negative<Stream::input>, 0, 1,
      false},
-    {"negative_weight", "as normal, but with weight negated", profile::negative<Stream::weight>, 0,
+    {"negative_weight", "like normal, but weight is negated", profile::negative<Stream::weight>, 0,
      1, false},
 };
 

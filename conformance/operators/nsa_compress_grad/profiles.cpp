@@ -27,10 +27,11 @@ double large_exponent(const Place& p) {
 }
 
 constexpr Profile profile_list[] = {
-    {"normal", "every element is close to normal with deviation 1", profile::normal},
-    {"all_positive", "every element is uniform in [0, 1): no sum cancels", profile::all_positive,
-     0.25, 0.25},
-    {"offset", "every element has mean 3 and deviation 1/2", profile::offset, 9, 3},
+    {"normal", "the elements are nearly normally distributed, with mean 0 and standard deviation 1",
+     profile::normal},
+    {"all_positive", "the elements are uniformly distributed in [0, 1), so that no sum cancels",
+     profile::all_positive, 0.25, 0.25},
+    {"offset", "the elements have mean 3 and standard deviation 1/2", profile::offset, 9, 3},
     {"outliers", "one element in 128 is sixteen times as large", profile::outliers, 0, 3},
     {"cancelling",
      "rows of input and output_grad differ by 2^-5 of their size, and the sign of output_grad "
@@ -55,7 +56,7 @@ constexpr Profile profile_list[] = {
      false},
     {"negative_weight", "as normal, but with weight negated", profile::negative<Stream::weight>, 0,
      1, false},
-    {"negative_dy", "as normal, but with output_grad negated", profile::negative<Stream::dy>, 0, 1,
+    {"negative_dy", "like normal, but output_grad is negated", profile::negative<Stream::dy>, 0, 1,
      false},
 };
 

@@ -16,7 +16,9 @@ std::vector<Exclusion> senseless() {
   const auto& of = factors<Op>();
   constexpr auto why = Why::senseless;
   std::vector<Exclusion> all = {
-      of.rule({why, "The forward masks before it scales: with such a scale it loses the mask."},
+      of.rule({why,
+               "The forward applies the mask before the scale: with such a scale the mask has no "
+               "effect."},
               {"sparse_mode", "scale"},
               [](const K& k) {
                 return k.sparse_mode == 2 && (k.scale == Scale::negative || k.scale == Scale::zero);
@@ -37,13 +39,15 @@ std::vector<Exclusion> fruitless_and_costly() {
   const auto& of = factors<Op>();
   std::vector<Exclusion> all = Traits<Op>::fruitless();
   const Exclusion costly[] = {
-      of.rule({Why::costly, "This many pairs of a query row and a listed key cost seconds."},
+      of.rule({Why::costly,
+               "A case with this number of pairs of a query row and a listed key takes seconds."},
               {"group", "heads_kv", "block_size", "block_count", "queries", "batch"},
               [](const K& k) { return fewest_entries(k) > most_entries(k); }),
-      of.rule(
-          {Why::costly, "This many keys, all of which are generated and checked, cost seconds."},
-          {"heads_kv", "block_size", "block_count", "batch"},
-          [](const K& k) { return fewest_keys(k) > most_keys(k); }),
+      of.rule({Why::costly,
+               "A case with this number of keys takes seconds, because all keys are generated and "
+               "checked."},
+              {"heads_kv", "block_size", "block_count", "batch"},
+              [](const K& k) { return fewest_keys(k) > most_keys(k); }),
   };
   all.insert(all.end(), std::begin(costly), std::end(costly));
   return all;

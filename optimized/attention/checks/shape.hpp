@@ -40,7 +40,7 @@ Refusal head_size_of_key(const spec::Call<Op>& call) {
   const std::int64_t last = call.parameters.key.shape.back();
   if (!axes.merged)
     return unless(last == head_dim, "head size of key is " + std::to_string(last) +
-                                        ", that of query is " + std::to_string(head_dim) +
+                                        ", the head size of query is " + std::to_string(head_dim) +
                                         "; they must be equal");
   return unless(head_dim == 0 ? last == 0 : last % head_dim == 0,
                 "last extent of key is " + std::to_string(last) +
@@ -60,7 +60,8 @@ Refusal head_size_of_value(const spec::Call<Op>& call) {
   }
   return unless(e.head_dim_v <= e.head_dim,
                 "head size of value is " + std::to_string(e.head_dim_v) +
-                    "; it must be at most that of key, which is " + std::to_string(e.head_dim));
+                    "; it must be at most the head size of key, which is " +
+                    std::to_string(e.head_dim));
 }
 
 template <class Op>
@@ -73,7 +74,7 @@ Refusal batches_equal_in(const spec::Call<Op>& call,
   for (const NamedParameter& tensor : tensors)
     if (tensor.parameter->shape[axes.batch] != batch)
       return "batch of " + std::string(tensor.name) + " is " +
-             std::to_string(tensor.parameter->shape[axes.batch]) + ", that of query is " +
+             std::to_string(tensor.parameter->shape[axes.batch]) + ", the head size of query is " +
              std::to_string(batch) + "; they must be equal";
   return std::nullopt;
 }
@@ -111,9 +112,9 @@ Refusal rope_head_sizes(const spec::Call<Op>& call) {
              "; it must be a multiple of 8";
   if (p.key_rope.shape.back() != rope)
     return "head size of key_rope is " + std::to_string(p.key_rope.shape.back()) +
-           ", that of query_rope is " + std::to_string(rope) + "; they must be equal";
+           ", the head size of query_rope is " + std::to_string(rope) + "; they must be equal";
   return unless(rope <= size, "head size of query_rope is " + std::to_string(rope) +
-                                  "; it must be at most that of query, which is " +
+                                  "; it must be at most the head size of query, which is " +
                                   std::to_string(size));
 }
 

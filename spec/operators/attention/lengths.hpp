@@ -187,19 +187,18 @@ Requirement<Op> empty_key_lengths(const Stated<Op>& by) {
     return has_lengths(c) && has_empty_length(*key_as_given(c));
   };
   return stated<Op>(
-      by,
-      {.statement = "No sequence is without keys: the pages allow only sequences without queries.",
-       .sides = {Side::reject},
-       .applies = concerned,
-       .holds = [](const Call<Op>& c) { return !concerned(c); },
-       .violations = {{"first", [](Call<Op>& c) {
-                         if (is_padded(c)) return;
-                         rewrite(c, [](AttentionProblem& p) {
-                           make_uniform(p);
-                           p.batch = 2;
-                           p.lengths_kv = {0, p.seq_kv};
-                         });
-                       }}}});
+      by, {.statement = "Every sequence has keys: the pages allow only sequences without queries.",
+           .sides = {Side::reject},
+           .applies = concerned,
+           .holds = [](const Call<Op>& c) { return !concerned(c); },
+           .violations = {{"first", [](Call<Op>& c) {
+                             if (is_padded(c)) return;
+                             rewrite(c, [](AttentionProblem& p) {
+                               make_uniform(p);
+                               p.batch = 2;
+                               p.lengths_kv = {0, p.seq_kv};
+                             });
+                           }}}});
 }
 
 template <class Op>

@@ -30,12 +30,12 @@ FlashRequirement order_of_statistics() {
       .id = "FAG-C83a",
       .statement =
           "In TND softmaxMax and softmaxSum have the shape (T, N, 8) and one of two memory orders. "
-          "heads_first: sequence by sequence, heads before tokens; upstream's code reads so, on u4 "
-          "for \"\". tokens_first: tokens before heads, as the shape says; the constraints of u1 "
-          "to u3 say so, and upstream's code of u4 reads so for \"same_as_input\". The table of u3 "
-          "has [N,T,8]; the page of u4 exchanges the meanings of the two values. Either order is "
-          "right: a kernel declares its order with the numerics statistics_order, "
-          "statistics_order_empty and statistics_order_same_as_input.",
+          "heads_first: sequence by sequence, heads before tokens; the vendor's code reads them "
+          "so, on u4 for \"\". tokens_first: tokens before heads, as the shape says; the "
+          "constraints of u1 to u3 say so, and the vendor's code of u4 reads them so for "
+          "\"same_as_input\". The table of u3 has [N,T,8]; the page of u4 exchanges the meanings "
+          "of the two values. Either order is right: a kernel declares its order with the numerics "
+          "statistics_order, statistics_order_empty and statistics_order_same_as_input.",
       .source = {rope_page, "softmaxMaxOptional, against its constraints"},
       .standing = Standing::disputed,
       .sides = {Side::content},

@@ -145,7 +145,7 @@ TEST(Isolated, AWorkerWithoutConnectionIsNamed) {
 
 TEST(Isolated, WriteIntoTheConnectionIsReported) {
   const auto kernel = watched("writes into sockets");
-  expect_fault(*kernel, Kind::crash, {"answered nonsense"});
+  expect_fault(*kernel, Kind::crash, {"sent an invalid answer"});
   EXPECT_NO_THROW(kernel->check(Trial().call));
 }
 

@@ -205,7 +205,7 @@ INSTANTIATE_TEST_SUITE_P(
         BadLine{"--scale_value=nan", "--scale_value=nan: accepted: a finite number"},
         BadLine{"--scale_value=0.1x", "--scale_value=0.1x: accepted: a finite number"},
         BadLine{"--scale_value=1e39",
-                "--scale_value=1e+39: accepted: a number that float can hold"},
+                "--scale_value=1e+39: accepted: a number in the range of fp32"},
         BadLine{"--keep_prob=1e-38 --drop_mask=exact",
                 "--keep_prob=1e-38: accepted: 1, or what float rounds to at least 2^-32 and less "
                 "than 1"},

@@ -468,9 +468,10 @@ Command check_command() {
             app.add_option("--numerics", options->numerics,
                            "numerics for outputs whose file states none: a preset, or "
                            "PRESET,field=value");
-            app.add_flag("--given-inputs", options->given_inputs,
-                         "judge at the inputs in the file, such as values that a forward saved; "
-                         "the default is to refuse inputs that differ from the replay line");
+            app.add_flag(
+                "--given-inputs", options->given_inputs,
+                "use the inputs in the file, such as values that a forward saved; without this "
+                "flag, inputs that differ from those of the replay line are an error");
             app.add_option("--report", options->report, "report as JSON");
             app.add_option("--html", options->html,
                            "HTML file for the report: one page with "

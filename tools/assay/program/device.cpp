@@ -123,7 +123,7 @@ Action declare_plan(CLI::App& app) {
     const auto options = std::make_shared<PlanOptions>();
     fields->declare<Op>(sub);
     sub.add_option("--device", options->device,
-                   "device for which the problem is tiled [that of --product]");
+                   "device for which the problem is tiled [the device of --product]");
     sub.add_option("--trace", options->trace,
                    "trace file with the events of the queues, for "
                    "Perfetto");

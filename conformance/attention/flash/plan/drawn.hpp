@@ -79,7 +79,8 @@ const ChoiceSpace& tight_choices() {
   static const ChoiceSpace space(
       choice_space<Op>(),
       {factors<Op>().rule(
-          {Why::fruitless, "Only the rounding of 1/keepProb may be left."}, {"keep"},
+          {Why::fruitless, "The gradients may consist only of the rounding error of 1/keepProb."},
+          {"keep"},
           [](const Categories& k) { return k.keep == Keep::most || k.keep == Keep::tiny; })});
   return space;
 }

@@ -56,7 +56,8 @@ std::vector<Exclusion> senseless_of_entry_points() {
   const auto& of = factors<Op>();
   constexpr auto why = Why::senseless;
   return {
-      of.rule({why, "The entry point has no pseType; 1 is implied."}, {"entry_point", "pse_type"},
+      of.rule({why, "The entry point has no pseType and behaves as with pseType 1."},
+              {"entry_point", "pse_type"},
               [](const K& k) {
                 return !has_pse_type(k.entry_point) && k.pse != Pse::absent && k.pse != Pse::type_1;
               }),
@@ -104,7 +105,9 @@ std::vector<Exclusion> senseless_of_positions() {
                 return is_negative(k.window) ||
                        (k.sparse_mode == 7 && k.window == WindowKind::unbounded);
               }),
-      of.rule({why, "Mode 7 is a causal mask in pieces: no piece has fewer keys than queries."},
+      of.rule({why,
+               "In mode 7 every sequence is a part of a causal mask and has at least as many keys "
+               "as queries."},
               {"sparse_mode", "mask", "lengths"},
               [](const K& k) {
                 return k.sparse_mode == 7 && is_masked(k) &&

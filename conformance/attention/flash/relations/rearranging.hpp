@@ -130,17 +130,17 @@ std::span<const conformance::Relation<Op>> rearranging_relations() {
   static constexpr RearrangingSentences sentences = Traits<Op>::sentences;
   static constexpr conformance::Relation<Op> relations[] = {
       {"permute_keys", sentences.permute_keys, Agreement::bound, is_freely_masked,
-       "masks and biases that are given in full, or none", permute_keys<Op>},
+       "calls whose mask and bias are full tensors or absent", permute_keys<Op>},
       {"permute_queries", sentences.permute_queries, Agreement::bound, is_freely_masked,
-       "masks and biases that are given in full, or none", permute_queries<Op>},
+       "calls whose mask and bias are full tensors or absent", permute_queries<Op>},
       {"split_batch", sentences.split_batch, Agreement::bits, is_padded_with_movable_bias,
        "padded layouts without a compressed bias", split_batch<Op>},
       {"split_heads", sentences.split_heads, Agreement::bits, has_movable_bias,
-       "everything but a compressed bias", split_heads<Op>},
+       "calls without a compressed bias", split_heads<Op>},
       {"sequences_alone", sentences.sequences_alone, Agreement::bound, is_packed_with_movable_bias,
        "TND without a compressed bias", split_batch<Op>},
       {"repeat_heads", sentences.repeat_heads, Agreement::bound, has_movable_bias,
-       "everything but a compressed bias", repeat_heads<Op>},
+       "calls without a compressed bias", repeat_heads<Op>},
       {"cut_queries", sentences.cut_queries, Agreement::bound, is_cuttable,
        "two sequences of TND in mode 2 or 3 with more than 7 queries each, without slopes",
        cut_queries<Op>}};

@@ -177,22 +177,25 @@ conformance::Experiment<Op> stride(const conformance::Trial<Op>& base) {
 template <class Op>
 std::span<const conformance::Relation<Op>> spelling_relations() {
   static constexpr conformance::Relation<Op> relations[] = {
-      {"write_mask", "Modes 0 and 2 to 6 are mode 1 with the mask written out.", Agreement::bound,
-       is_padded_and_masked, "padded layouts with a mask", write_mask<Op>},
+      {"write_mask", "Modes 0 and 2 to 6 give the same results as mode 1 with the full mask.",
+       Agreement::bound, is_padded_and_masked, "padded layouts with a mask", write_mask<Op>},
       {"repeat_mask", "A mask repeated for every sequence and head excludes the same keys.",
        Agreement::bits, is_masked_once,
-       "compressed masks, and written ones for sequences of equal length", repeat_mask<Op>},
+       "compressed masks; full masks only for sequences of equal length", repeat_mask<Op>},
       {"unused_drop_mask", "With keepProb 1 a drop mask changes nothing.", Agreement::bits,
        has_unused_drop_mask, "keepProb 1 with a drop mask", drop_the_drop_mask<Op>},
-      {"scale_bias", "pseType 1 is pseType 0 with the scaled bias.", Agreement::bound,
-       is_added_first, "pseType 1 under a power of two for scaleValue", scale_bias<Op>},
+      {"scale_bias", "pseType 1 gives the same results as pseType 0 with the scaled bias.",
+       Agreement::bound, is_added_first, "pseType 1 with a power of two as scaleValue",
+       scale_bias<Op>},
       {"pad_channels", "Channels of zeros change nothing.", Agreement::bound, has_room_for_channels,
        "head sizes up to 512", pad_channels<Op>},
-      {"concatenate_rope", "The rope part is more channels of query and key.", Agreement::bound,
-       is_roped, "calls with rope tensors of at most 512 channels in all", concatenate_rope<Op>},
-      {"layouts", "Every layout has the numbers of BNSD.", Agreement::bound, has_layout,
+      {"concatenate_rope",
+       "Rope tensors give the same results as additional channels of query and key.",
+       Agreement::bound, is_roped, "calls with rope tensors of at most 512 channels in all",
+       concatenate_rope<Op>},
+      {"layouts", "Every layout gives the same results as BNSD.", Agreement::bound, has_layout,
        "sequences of equal length, without rope", lay_out<Op>},
-      {"views", "Strided views have the numbers of contiguous tensors.", Agreement::bits,
+      {"views", "Strided views give the same results as contiguous tensors.", Agreement::bits,
        is_anything, "everything", stride<Op>}};
   return relations;
 }

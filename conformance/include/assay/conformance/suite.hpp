@@ -190,7 +190,7 @@ struct SuiteDefaults {
 
   /// The intermediate values that the definition computes from these inputs.
   static Intermediates intermediates(const Problem&, const typename Op::Inputs&) {
-    return {.arrays = {}, .left_out = "there is nothing between inputs and sums"};
+    return {.arrays = {}, .left_out = "the operator has no intermediate values"};
   }
 
   // Relations between runs (track relation).

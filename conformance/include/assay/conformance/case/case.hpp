@@ -84,9 +84,8 @@ void visit_case_fields(CaseType& c, Visitor&& visit) {
         "striding of the inputs, or NAME:STRIDING of some, e.g. dy:transposed,value:padded");
   visit("outputs", c.outputs, "striding of the outputs, or NAME:STRIDING of some");
   visit("track", c.track,
-        "exact, exact_staged: every bit must match; bound: tolerance; arguments: the call alone; "
-        "relation: "
-        "runs compared");
+        "exact, exact_staged: every bit must match; bound: errors within tolerances; arguments: no "
+        "outputs; relation: several runs are compared");
   visit("profile", c.profile, "input profile of track bound");
   for (const auto& pattern : Suite<typename CaseType::Operator>::patterns())
     visit(pattern.field, c.patterns.*pattern.member, pattern.meaning);

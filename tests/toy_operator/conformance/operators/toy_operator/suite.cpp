@@ -66,10 +66,11 @@ const Drawn<Op, Chosen>& drawn() {
 }  // namespace
 
 std::span<const InputProfile> Suite<Op>::profiles() {
-  static constexpr InputProfile all[] = {{"normal", "close to normal with deviation 1"},
-                                         {"all_positive", "uniform in [0, 1): no sum cancels"},
-                                         {"negative_input", "as normal, but with input negated"},
-                                         {"negative_weight", "as normal, but with weight negated"}};
+  static constexpr InputProfile all[] = {
+      {"normal", "nearly normally distributed, with mean 0 and standard deviation 1"},
+      {"all_positive", "uniformly distributed in [0, 1), so that no sum cancels"},
+      {"negative_input", "like normal, but input is negated"},
+      {"negative_weight", "like normal, but weight is negated"}};
   return all;
 }
 
