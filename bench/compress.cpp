@@ -11,8 +11,9 @@ namespace {
 
 using Op = spec::NsaCompressGrad;
 
-/// The published configuration for keys and for values: windows of 32 tokens, one every 16 tokens,
-/// 4 groups of heads. In the last shape eight windows cover each token.
+/// The shapes that are measured. The first two are published configurations for keys and for
+/// values: windows of 32 tokens, one every 16 tokens, 4 groups of heads. In the last shape eight
+/// windows cover each token.
 std::vector<Op::Problem> shapes(std::int64_t seq) {
   std::vector<Op::Problem> all;
   for (const auto& [head_dim, size] : {std::pair{192, 32}, {128, 32}, {128, 128}})

@@ -51,9 +51,9 @@ using Asking = std::function<std::vector<std::string_view>(
 
 /// Adds exclusions to a space of sensible choices. A requirement forbids a combination of values if
 /// every sample call with these values breaks it. Sample calls are random and avoid exclusions with
-/// fewer factors. Tested are: each factor, each pair of factors, and each set of factors in
-/// `together` (factors that a requirement uses together). For requirements on other sets of factors
-/// there are no exclusions: if a drawn case is forbidden, another one is drawn.
+/// fewer factors. The tested combinations are those of one factor, of two factors, and of the sets
+/// of factors in `together` (factors that a requirement uses together). For requirements on other
+/// sets of factors there are no exclusions: if a drawn case is forbidden, another one is drawn.
 ChoiceSpace with_forbidden(ChoiceSpace sensible,
                            const std::vector<std::vector<std::size_t>>& together,
                            const Asking& ask);

@@ -42,7 +42,7 @@ bool has_far_keys(const Op::Problem& p) {
 }
 
 /// Adds the geometries on which the mutants of the gradient are judged, in each of their types: one
-/// exact case, one bound case, and the call alone.
+/// exact case, one case of track bound, and one case of track arguments.
 void add_geometries(std::vector<Case>& cases) {
   constexpr const char* profiles[] = {"normal", "peaked", "all_positive", "offset", "outliers"};
   std::size_t turn = 0;

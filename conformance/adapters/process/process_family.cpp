@@ -155,8 +155,8 @@ std::int64_t shared_bytes(const std::vector<pid_t>& processes) {
   std::int64_t bytes = 0;
   for (const pid_t process : processes) {
     const std::int64_t share = sum({process}, "/smaps_rollup", {"Pss_Shmem:"});
-    bytes += share > 0 ? share : mapped_bytes({process});  // a process that hides its pages is
-                                                           // treated as if it shared none of them
+    // A process that hides its pages is treated as if it shared none of them.
+    bytes += share > 0 ? share : mapped_bytes({process});
   }
   return bytes;
 }

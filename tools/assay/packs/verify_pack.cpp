@@ -105,7 +105,7 @@ void require_pack(const fs::path& folder) {
                     folder.string(), fault));
 }
 
-/// One verification of a pack.
+/// Verifies one pack and counts the differences.
 class Verification {
  public:
   Verification(const std::string& folder, const Context& context)

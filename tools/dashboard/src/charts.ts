@@ -204,8 +204,8 @@ export function density(points: { x: number; y: number }[], across: string, up: 
   for (const [key, count] of counts) {
     const [column, row] = key.split(",").map(Number) as [number, number];
     const from = (scale: typeof x, at: number): string => scale.invert(at).toPrecision(6);
-    // A value on the edge belongs to this cell: the limits of a cell have six digits and are
-    // rounded outwards.
+    // A value at the limit of a cell belongs to this cell, because the limits have six digits and
+    // are rounded outwards.
     const terms = [`${across}>=${low(from(x, left + column * w))}`, `${across}<=${high(from(x, left + (column + 1) * w))}`,
       `${up}>=${low(from(y, top + (row + 1) * h))}`, `${up}<=${high(from(y, top + row * h))}`];
     const cell = svg("rect", { class: "cell", x: String(left + column * w), y: String(top + row * h), width: String(w - 0.5),

@@ -90,7 +90,7 @@ enum class Stream : std::uint64_t {
   statistics
 };
 
-/// The stream of a tensor that is not in `Stream`.
+/// The number of the random stream for a tensor that the enumeration `Stream` does not contain.
 constexpr Stream stream_named(std::string_view tensor) {
   std::uint64_t hash = 0xcbf29ce484222325u;
   for (const char letter : tensor)

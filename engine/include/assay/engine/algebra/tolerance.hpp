@@ -179,8 +179,8 @@ class ToleranceReading {
     const V error = store.error(size);
     return with_store(x, error, error);
   }
-  /// README A7, for a kernel that may multiply x by an unknown factor of at least 1, store the
-  /// product, and divide by the factor later.
+  /// README A7: stores x like `stored`, for a kernel that may multiply x by an unknown factor of at
+  /// least 1, store the product, and divide by the factor later.
   [[gnu::always_inline]] Number stored_at_any_scale(const Number& x, const Store& store) const {
     if (!store.rounds()) return x;
     const V error = store.error_at_any_scale(magnitude(x));
