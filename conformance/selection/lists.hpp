@@ -8,12 +8,14 @@
 
 namespace assay::conformance::selection {
 
-/// The lists of `make_topk_indices` in a tensor that the parameter describes, from a pattern and a
-/// seed. Errors: std::invalid_argument for an unknown pattern.
+/// Makes lists with `make_topk_indices`, from a pattern and a seed, and stores them in a tensor of
+/// the type, shape and strides of `parameter`. Errors: std::invalid_argument for an unknown
+/// pattern.
 spec::Tensor topk_indices(const spec::SelectionProblem& problem, const spec::Parameter& parameter,
                           const std::string& lists, std::uint64_t seed);
 
-/// The mask of `make_causal_mask`, in a tensor that the parameter describes.
+/// Stores the mask of `make_causal_mask` in a tensor of the type, shape and strides of `parameter`.
+/// Returns nothing if the call has no mask.
 std::optional<spec::Tensor> mask(const spec::SelectionProblem& problem,
                                  const spec::Parameter& parameter);
 

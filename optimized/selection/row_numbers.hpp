@@ -11,7 +11,7 @@ namespace assay::optimized::selected {
 /// times (replicas).
 class RowNumbers {
  public:
-  /// Keeps references to the tensor and the kernels; the extents are those of query.
+  /// Keeps references to the tensor and the kernels. `extents`: the extents of query.
   RowNumbers(const spec::Tensor& tensor, spec::Extents extents, const tile::Kernels& kernels)
       : rows_(tensor, spec::Layout::tnd, replicated(std::move(extents)), kernels) {}
 

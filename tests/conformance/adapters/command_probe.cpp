@@ -28,7 +28,7 @@ void flatten(spec::Tensor& tensor) {
   tensor.strides = {1};
 }
 
-/// The changes that can be made to the case itself, by name. Outputs are always added.
+/// Changes of the case file, by name. The probe makes one of them and then adds the outputs.
 const std::map<std::string, std::function<void(fixtures::CaseRecord&)>> changes = {
     {"leaves out an input",
      [](auto& record) {

@@ -44,7 +44,7 @@ struct CheckOptions {
 
 /// Suffix of the implementation name that marks the outputs of its second run on the same inputs.
 constexpr std::string_view second_run = "@2";
-/// Suffix of the implementation name in the report on inputs that are results of a forward.
+/// Suffix of the implementation name in reports of cases whose inputs a forward computed.
 constexpr std::string_view of_forward = "@forward";
 
 struct Judged {

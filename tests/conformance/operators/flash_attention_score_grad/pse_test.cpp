@@ -192,8 +192,8 @@ TEST(Pse, Of1024RowsOfPackedSequencesHasTheColumnsOfTheLongest) {
   FlashCase c = packed(pse_case(PseShape::one_nhs));
   const auto bias = *make_pse(c);
   ASSERT_EQ(bias.shape, (spec::Shape{1, 3, 1024, 6}));
-  // The bias of i - j = distance is in row distance - (6 - 1024) of column 0. The element of the
-  // same diagonal in column c is c rows lower.
+  // All pairs of query i and key j with the same i - j have the same bias. It is stored in column
+  // 0, row i - j + 1018, and again in every other column c, c rows lower.
   for (std::int64_t i = 0; i < 5; ++i)
     for (std::int64_t j = 0; j < 6; ++j) {
       const std::int64_t row = i - j - (6 - 1024);
