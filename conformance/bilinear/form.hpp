@@ -31,9 +31,9 @@ struct Sum {
   std::string_view name;
   spec::Extents extents;
   std::size_t left, right;  ///< numbers of its two operands
-  /// True: a row of the output has only one channel, the sum of left[c] * right[c] over all channels
-  /// c and all pairs of the row. False: channel c of a row is the sum of left * right[c] over the
-  /// pairs of the row, and rows of left have one channel.
+  /// True: a row of the output has only one channel, the sum of left[c] * right[c] over all c and
+  /// all pairs of the row. False: channel c of a row is the sum of left * right[c] over the pairs
+  /// of the row, and rows of left have one channel.
   bool contracts;
   /// True if an element has few products. In this case it counts that the first product is added to
   /// an empty accumulator, and rounding errors do not average out.

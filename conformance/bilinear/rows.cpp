@@ -26,7 +26,7 @@ template <class V>
   return {x.value, x.rigorous, x.rigorous, x.squares, x.moment, x.shared, {}};
 }
 
-/// Adds the SIMD lanes of a sum over channels to the sums of other pairs.
+/// Adds all SIMD lanes of a sum over channels to `to`, the sums of other pairs of rows.
 [[gnu::always_inline]] inline void add_lanes(const engine::ElementOf<Lanes>& x,
                                              engine::Element& to) {
   for (int k = 0; k < lanes; ++k) {

@@ -74,7 +74,7 @@ class Gradient {
                            const spec::Extents& extents) const {
     return rows_of(problem_, tensor, extents, kernels_);
   }
-  /// Returns the rows of the block in the dq sums of its key head.
+  /// Returns the part of the dq sums of the block's key head that belongs to the rows of the block.
   Tile dq_rows(const KeyTile& key_tile, const Block& block) const {
     const std::int64_t row =
         (block.n - key_tile.head * problem_.group()) * tiling_.sequence(key_tile.b).seq_q +

@@ -210,7 +210,8 @@ void Gradient::row_terms(const HeadTile& token_tile, const ThreadTiles& tiles) c
       .n = token_tile.head,
       .first = first,
       .count = std::min(tokens_per_row_term_tile, queries_.length(token_tile.b) - first)};
-  // Uses the query tile as a buffer: it is free before the first block is processed.
+  // The memory of the query tile holds attention here: it is not used before the first block is
+  // processed.
   const Tile attention = tiles.query;
   dy_.read(span, tiles.dy);
   attention_.read(span, attention);

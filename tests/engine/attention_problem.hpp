@@ -39,7 +39,7 @@ struct Gradients {
   std::vector<T> dq, dk, dv;
 };
 
-/// T, the number type, is double or Naive.
+/// Computes the gradients of the head in numbers of type T, which is double or Naive.
 template <class T>
 Gradients<T> plain_gradients(const Head& head);
 

@@ -39,7 +39,8 @@ struct flash::Traits<spec::FlashAttentionScore> {
       .split_batch = "Batch entries computed alone have the same outputs as together.",
       .split_heads = "Key heads computed alone have the same outputs as together.",
       .sequences_alone = "A sequence of TND computed alone has the same outputs as among others.",
-      .repeat_heads = "Key heads repeated for every query head change nothing.",
+      .repeat_heads =
+          "If every key head is repeated for each query head of its group, nothing changes.",
       .cut_queries =
           "A sequence in mode 3 (2) cut into pieces of modes 7 and 3 (2 and 8) has the same "
           "outputs."};

@@ -42,7 +42,9 @@ struct flash::Traits<spec::FlashAttentionScoreGrad> {
       .split_batch = "Batch entries computed alone have the same gradients as together.",
       .split_heads = "Key heads computed alone have the same gradients as together.",
       .sequences_alone = "A sequence of TND computed alone has the same gradients as among others.",
-      .repeat_heads = "Key heads repeated for every query head share dk and dv of the group.",
+      .repeat_heads =
+          "If every key head is repeated for each query head of its group, dk and dv of the "
+          "repeated heads sum to the old ones.",
       .cut_queries =
           "A sequence in mode 3 (2) cut into pieces of modes 7 and 3 (2 and 8): dq is "
           "concatenated, "

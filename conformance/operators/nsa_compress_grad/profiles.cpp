@@ -40,7 +40,7 @@ constexpr Profile profile_list[] = {
     {"ones", "output_grad and weight are 1: input_grad counts the windows that cover a token",
      [](const Place& p) { return p.is(Stream::input) ? p.normal() : 1; }},
     {"one_hot", "output_grad is 1 at one element of each sequence and head, else 0", one_hot},
-    {"sparse_dy", "three rows of output_grad in four are zero, as where few tokens have a loss",
+    {"sparse_dy", "three of four rows of output_grad are zero, as if few tokens had a loss",
      profile::sparse_dy},
     {"subnormal_fp16",
      "output_grad and weight are 2^-7 as large: half of input_grad lies in the subnormal range of "

@@ -23,7 +23,8 @@ TEST(Equations, ADotProductErrsByItsLengthOrByItsRoot) {
   EXPECT_EQ(3 * engine::worst_dot(half, 16), 60 * 0x1p-11);
 }
 
-/// Equation E6. Small arguments use the series, which is never too small; others use expm1.
+/// Equation E6. `growth` computes small arguments by a series whose result is at least expm1, and
+/// other arguments by expm1 itself.
 TEST(Equations, RelativeErrorsGrowLikeExpm1) {
   EXPECT_EQ(engine::growth(0x1p-20), 0x1p-20 + 0x1p-40);
   EXPECT_GE(engine::growth(0x1p-13), std::expm1(0x1p-13));

@@ -109,8 +109,10 @@ std::vector<const Relation<Op>*> Parts::relations() {
        "several query heads to a key head", permute_heads<Op>},
       {"split_heads", "Key heads computed alone give the same outputs as together.", bits,
        has_several_key_heads, "several key heads", attention::split_heads<Op>},
-      {"repeat_heads", "Key heads and lists repeated for every query head change nothing.", bound,
-       is_grouped, "several query heads to a key head", attention::repeat_heads<Op>},
+      {"repeat_heads",
+       "If every key head and its lists are repeated for each query head of the group, nothing "
+       "changes.",
+       bound, is_grouped, "several query heads to a key head", attention::repeat_heads<Op>},
       {"sequences_alone", "A sequence computed alone has the same outputs as among others.", bound,
        has_several_sequences, "several sequences", sequences_alone<Op>},
       {"strided", "Strides of inputs and outputs change no bit.", bits, is_anything, "everything",

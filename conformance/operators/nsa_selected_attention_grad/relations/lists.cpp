@@ -77,8 +77,8 @@ std::span<const Relation> list_relations() {
        "dk and dv are added.",
        Agreement::bound, is_unmasked, "no mask", copy_duplicates<Op>},
       {"split_lists",
-       "Over the same statistics, the gradients of the halves of all lists add up to those of the "
-       "lists.",
+       "If every list is split into two halves, with the same statistics, the gradients of the "
+       "halves sum to the old ones.",
        Agreement::bound, can_split_lists, "no mask, an even number of blocks", split_lists},
       {"halve_blocks", "Twice as many blocks of half the size hold the same keys.",
        Agreement::bound, can_halve_blocks, "at most 16 blocks, whose size is a multiple of 32 keys",

@@ -19,7 +19,8 @@ std::span<const Relation> rearranging_relations() {
       {"split_heads", "Key heads computed alone have the same gradients as together.",
        Agreement::bits, has_several_key_heads, "several key heads", attention::split_heads<Op>},
       {"repeat_heads",
-       "Key heads and lists repeated for every query head share dk and dv of the group.",
+       "If every key head and its lists are repeated for each query head of the group, dk and dv "
+       "of the repeated heads sum to the old ones.",
        Agreement::bound, is_grouped, "several query heads for each key head",
        attention::repeat_heads<Op>},
       {"sequences_alone", "A sequence computed alone has the same gradients as among others.",
