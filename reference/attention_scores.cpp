@@ -8,12 +8,14 @@ namespace assay::reference {
 
 template <class Real>
 AttentionScores<Real>::AttentionScores(const Problem& problem, Stored operands,
-                                       const SideInputs& side)
+                                       const SideInputs& side,
+                                       std::shared_ptr<const Formula> formula)
     : problem_(problem),
       operands_(std::move(operands)),
       mask_(problem, side.atten_mask),
       position_bias_(problem, side.pse_shift),
       dropout_(problem, side.drop_mask),
+      formula_(std::move(formula)),
       queries_(query_extents(problem)),
       keys_(key_extents(problem)),
       scale_(static_cast<float>(problem.scale_value)) {}
@@ -49,11 +51,15 @@ RowOf<Real> AttentionScores<Real>::value_row(std::int64_t b, std::int64_t kv,
 }
 
 template <class Real>
-Real AttentionScores<Real>::score(const ScorePosition& at, const RowOf<Real>& query,
-                                  const RowOf<Real>& key) const {
+typename ScoreFormula<Real>::Value AttentionScores<Real>::score(const ScorePosition& at,
+                                                                const RowOf<Real>& query,
+                                                                const RowOf<Real>& key) const {
   const auto [b, n, i, j] = at;
-  return score_of<Real>(dot(query, key), position_bias_.template value_as<Real>(b, n, i, j), scale_,
-                        problem_.pse_type);
+  const Real scaled =
+      score_of<Real>(dot(query, key), position_bias_.template value_as<Real>(b, n, i, j), scale_,
+                     problem_.pse_type);
+  if (formula_ == nullptr) return {scaled, Real(1)};
+  return (*formula_)(scaled, at);
 }
 
 template <class Real>

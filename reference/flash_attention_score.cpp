@@ -16,9 +16,11 @@ FlashAttentionScore<Real>::FlashAttentionScore(const Problem& problem, OwnOperan
     : scores_(problem, std::move(operands), side) {}
 
 template <class Real>
-FlashAttentionScore<Real> FlashAttentionScore<Real>::from(const Problem& problem,
-                                                          const Inputs& inputs) {
-  return FlashAttentionScore(Scores(problem, Scores::stored(problem, inputs), side_inputs(inputs)));
+FlashAttentionScore<Real> FlashAttentionScore<Real>::from(
+    const Problem& problem, const Inputs& inputs,
+    std::shared_ptr<const ScoreFormula<Real>> formula) {
+  return FlashAttentionScore(
+      Scores(problem, Scores::stored(problem, inputs), side_inputs(inputs), std::move(formula)));
 }
 
 template <class Real>
@@ -32,9 +34,9 @@ AttentionRow<Real> FlashAttentionScore<Real>::row(std::int64_t b, std::int64_t n
   std::vector<Real> score;
   const KeyRange range = mask.kept_range(b, i);
   for (std::int64_t j = range.first; j < range.last; ++j) {
-    if (!mask.keeps(b, n, i, j)) continue;
+    if (!scores_.keeps({b, n, i, j})) continue;
     kept.push_back(j);
-    score.push_back(scores_.score({b, n, i, j}, query, scores_.key_row(b, kv, j)));
+    score.push_back(scores_.score({b, n, i, j}, query, scores_.key_row(b, kv, j)).score);
   }
   const SoftmaxRow<Real> softmax_row = softmax(score);
   auto out = zeros<Real>(p.head_dim_v);

@@ -16,10 +16,11 @@ FlashAttentionScoreGrad<Real>::FlashAttentionScoreGrad(const Problem& problem, O
     : scores_(problem, std::move(operands), side) {}
 
 template <class Real>
-FlashAttentionScoreGrad<Real> FlashAttentionScoreGrad<Real>::from(const Problem& problem,
-                                                                  const Inputs& inputs) {
+FlashAttentionScoreGrad<Real> FlashAttentionScoreGrad<Real>::from(
+    const Problem& problem, const Inputs& inputs,
+    std::shared_ptr<const ScoreFormula<Real>> formula) {
   return FlashAttentionScoreGrad(
-      Scores(problem, Scores::stored(problem, inputs), side_inputs(inputs)));
+      Scores(problem, Scores::stored(problem, inputs), side_inputs(inputs), std::move(formula)));
 }
 
 template <class Real>
@@ -48,7 +49,7 @@ typename FlashAttentionScoreGrad<Real>::KeySide FlashAttentionScoreGrad<Real>::k
 template <class Real>
 Pair<Real> FlashAttentionScoreGrad<Real>::kept_pair(const ScorePosition& at, const QuerySide& query,
                                                     const KeySide& key) const {
-  const Real score = scores_.score(at, query.query, key.key);
+  const auto [score, slope] = scores_.score(at, query.query, key.key);
   const Real prob = exp(Real(score - query.softmax_max)) / query.softmax_sum;
   const Real factor = scores_.dropout_factor(at);
   const Real dprob = factor * dot(query.dy, key.value);
@@ -56,7 +57,7 @@ Pair<Real> FlashAttentionScoreGrad<Real>::kept_pair(const ScorePosition& at, con
           .prob = prob,
           .dropped = factor * prob,
           .dprob = dprob,
-          .dscore = prob * (dprob - query.row_term)};
+          .dscore = prob * (dprob - query.row_term) * slope};
 }
 
 template <class Real>
@@ -64,7 +65,7 @@ Pair<Real> FlashAttentionScoreGrad<Real>::pair(std::int64_t b, std::int64_t n, s
                                                std::int64_t j) const {
   Pair<Real> result =
       kept_pair({b, n, i, j}, query_side(b, n, i), key_side(b, n / scores_.problem().group(), j));
-  if (!mask().keeps(b, n, i, j)) result.prob = result.dropped = result.dscore = Real(0);
+  if (!scores_.keeps({b, n, i, j})) result.prob = result.dropped = result.dscore = Real(0);
   return result;
 }
 
@@ -77,7 +78,7 @@ QueryRow<Real> FlashAttentionScoreGrad<Real>::dq_row(std::int64_t b, std::int64_
       .dq_rope = {}};
   const KeyRange kept = mask().kept_range(b, i);
   for (std::int64_t j = kept.first; j < kept.last; ++j) {
-    if (!mask().keeps(b, n, i, j)) continue;
+    if (!scores_.keeps({b, n, i, j})) continue;
     const KeySide key = key_side(b, n / scores_.problem().group(), j);
     add_scaled(row.dq, Real(scores_.scale() * kept_pair({b, n, i, j}, query, key).dscore), key.key);
   }
@@ -96,7 +97,7 @@ KeyRow<Real> FlashAttentionScoreGrad<Real>::dkv_row(std::int64_t b, std::int64_t
   for (std::int64_t n = kv * scores_.problem().group(); n < (kv + 1) * scores_.problem().group();
        ++n)
     for (std::int64_t i = kept.first; i < kept.last; ++i) {
-      if (!mask().keeps(b, n, i, j)) continue;
+      if (!scores_.keeps({b, n, i, j})) continue;
       const QuerySide query = query_side(b, n, i);
       const Pair<Real> pair = kept_pair({b, n, i, j}, query, key);
       add_scaled(row.dk, Real(scores_.scale() * pair.dscore), query.query);

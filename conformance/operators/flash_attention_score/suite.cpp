@@ -60,8 +60,10 @@ Intermediates Suite<Op>::intermediates(const Op::Problem& problem, const Op::Inp
   });
   const auto pair = [&](std::int64_t b, std::int64_t n, std::int64_t i, std::int64_t j) {
     const auto& row = rows[static_cast<std::size_t>(queries.row(b, n, i))];
-    const auto score = scores.score({b, n, i, j}, scores.query_row(b, n, i),
-                                    scores.key_row(b, n / problem.group(), j));
+    const auto score = scores
+                           .score({b, n, i, j}, scores.query_row(b, n, i),
+                                  scores.key_row(b, n / problem.group(), j))
+                           .score;
     const reference::Quad prob = exp(score - row.softmax_max) / row.softmax_sum;
     return PairNumbers{.score = number(score),
                        .prob = number(prob),

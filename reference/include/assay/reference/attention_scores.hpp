@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <type_traits>
 #include <variant>
 
@@ -9,15 +10,11 @@
 #include "assay/reference/operands.hpp"
 #include "assay/reference/position_bias.hpp"
 #include "assay/reference/real.hpp"
+#include "assay/reference/score_formula.hpp"
 #include "assay/reference/side_inputs.hpp"
 #include "assay/spec/attention_problem.hpp"
 
 namespace assay::reference {
-
-/// Query i of head n and key j, both in sequence b.
-struct ScorePosition {
-  std::int64_t b, n, i, j;
-};
 
 /// The parts that the definitions of softmax attention and of its gradient share: the rows of
 /// query, key and value, the score of a query and a key, the mask and the dropout factor.
@@ -38,9 +35,12 @@ class AttentionScores {
       std::conditional_t<std::is_same_v<OwnOperands, Operands<float>>,
                          std::variant<Operands<float>>, std::variant<OwnOperands, Operands<float>>>;
 
-  /// Refers to the tensors of `side`.
+  using Formula = ScoreFormula<Real>;
+
+  /// Refers to the tensors of `side`. `formula`: null unless a user replaces the score.
   /// Errors: std::invalid_argument as for Mask, PositionBias and Dropout.
-  AttentionScores(const Problem& problem, Stored operands, const SideInputs& side);
+  AttentionScores(const Problem& problem, Stored operands, const SideInputs& side,
+                  std::shared_ptr<const Formula> formula = nullptr);
 
   /// Uses the operator's own tensors, without rounding. Large operands are stored as float and
   /// converted at each use.
@@ -59,8 +59,14 @@ class AttentionScores {
   RowOf<Real> query_row(std::int64_t b, std::int64_t n, std::int64_t i) const;
   RowOf<Real> key_row(std::int64_t b, std::int64_t kv, std::int64_t j) const;
   RowOf<Real> value_row(std::int64_t b, std::int64_t kv, std::int64_t j) const;
-  /// Returns the score of these rows with its position bias, also if the mask excludes it.
-  Real score(const ScorePosition& at, const RowOf<Real>& query, const RowOf<Real>& key) const;
+  /// Returns the score of these rows with its position bias, also if the mask excludes it. With a
+  /// formula: the function of that score, and its derivative by it; else the derivative is 1.
+  typename Formula::Value score(const ScorePosition& at, const RowOf<Real>& query,
+                                const RowOf<Real>& key) const;
+  /// Returns whether mask and formula keep the pair.
+  bool keeps(const ScorePosition& at) const {
+    return mask_.keeps(at.b, at.n, at.i, at.j) && (formula_ == nullptr || formula_->keeps(at));
+  }
   Real dropout_factor(const ScorePosition& at) const;
 
   const Problem& problem() const { return problem_; }
@@ -84,6 +90,7 @@ class AttentionScores {
   Mask mask_;
   PositionBias position_bias_;
   Dropout dropout_;
+  std::shared_ptr<const Formula> formula_;
   spec::Extents queries_, keys_;
   Real scale_;
 };

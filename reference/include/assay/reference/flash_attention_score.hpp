@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <vector>
 
 #include "assay/reference/attention_scores.hpp"
@@ -47,7 +48,8 @@ class FlashAttentionScore {
   FlashAttentionScore(const Problem& problem, OwnOperands operands, const SideInputs& side);
   /// Uses the operator's own tensors, see AttentionScores::stored. Refers to the mask, pse_shift
   /// and drop_mask inside `inputs`.
-  static FlashAttentionScore from(const Problem& problem, const Inputs& inputs);
+  static FlashAttentionScore from(const Problem& problem, const Inputs& inputs,
+                                  std::shared_ptr<const ScoreFormula<Real>> formula = nullptr);
 
   AttentionRow<Real> row(std::int64_t b, std::int64_t n, std::int64_t i) const;
   const Scores& scores() const { return scores_; }

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <vector>
 
 #include "assay/reference/attention_scores.hpp"
@@ -11,7 +12,8 @@ namespace assay::reference {
 
 /// The numbers of query (b, n, i) and key j: the score with its position bias, the probability, the
 /// probability after dropout, and the gradients of the probability and of the score. If the mask
-/// excludes the key, prob, dropped and dscore are 0.
+/// excludes the key, prob, dropped and dscore are 0. With a formula, `score` is its result, and
+/// dscore is the gradient of the score that the formula reads.
 template <class Real>
 struct Pair {
   Real score, prob, dropped, dprob, dscore;
@@ -39,7 +41,8 @@ struct KeyRow {
 ///     dv = (P * Z)^T dy          dS = P * (Z * dy value^T - rowsum(dy * attention_in))
 ///     dq = scale_value * dS key  dk = scale_value * dS^T query
 ///
-/// The gradients of the rope parts have the same formulas as those of query and key.
+/// The gradients of the rope parts have the same formulas as those of query and key. A formula f
+/// of a user replaces S by f(S), multiplies dS by f'(S), and masks further pairs.
 ///
 /// Shapes: dk and dv sum over the query heads of a group.
 /// Units:  softmax_max is a score; exponentials are natural.
@@ -63,7 +66,8 @@ class FlashAttentionScoreGrad {
   FlashAttentionScoreGrad(const Problem& problem, OwnOperands operands, const SideInputs& side);
   /// Uses the operator's own tensors, see AttentionScores::stored. Refers to the mask, pse_shift
   /// and drop_mask inside `inputs`.
-  static FlashAttentionScoreGrad from(const Problem& problem, const Inputs& inputs);
+  static FlashAttentionScoreGrad from(const Problem& problem, const Inputs& inputs,
+                                      std::shared_ptr<const ScoreFormula<Real>> formula = nullptr);
 
   Pair<Real> pair(std::int64_t b, std::int64_t n, std::int64_t i, std::int64_t j) const;
   /// rowsum(dy * attention_in) of a query.
