@@ -34,7 +34,7 @@ class Deviations {
   [[gnu::always_inline]] inline void evaluate(const Graph& graph, const Variables<V>& at,
                                               const V& score_error) {
     ties_ = V{};
-    node_[0] = {};  // operations without operands read it
+    node_[0] = Number{};  // operations without operands read it
     std::size_t next = 0;
     for (const Node& node : graph.nodes()) node_[next++] = of(graph, node, at, score_error);
   }
