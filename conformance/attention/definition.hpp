@@ -1,38 +1,62 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <memory>
+#include <mutex>
 #include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
-#include "assay/spec/layout.hpp"
 #include "judge/definition.hpp"
 
 namespace assay::conformance {
 
-/// The high-precision definition of an attention operator. One row of queries gives dq and dq_rope;
-/// one row of keys gives the other gradients.
-class AttentionDefinition : public Definition {
+/// The high-precision definition of an attention operator. Its oracles compute rows in two
+/// precisions; each oracle covers a part of the case, and is created at its first use: in a large
+/// case most parts are never requested. `Own`, the derived class, has two functions:
+/// `make<Real>(part)` returns an oracle, and `rows(tensor, number, oracle)` returns rows, where
+/// `oracle(part)` returns the oracle of a part.
+template <class Own, template <class> class Oracle>
+class DefinitionByOracles : public Definition {
  public:
-  DefinedRows row(const std::string& tensor, std::int64_t number) final;
-  DefinedRows quick_row(const std::string& tensor, std::int64_t number) final;
-  std::int64_t products(const std::string& tensor) const final;
+  DefinedRows row(const std::string& tensor, std::int64_t number) final {
+    return rows_of(many_, tensor, number);
+  }
+  DefinedRows quick_row(const std::string& tensor, std::int64_t number) final {
+    return rows_of(twice_, tensor, number);
+  }
 
  protected:
-  /// The extents of queries and keys, and the number of multiplications for one row of each.
-  AttentionDefinition(spec::Extents queries, spec::Extents keys, std::int64_t query_products,
-                      std::int64_t key_products);
+  explicit DefinitionByOracles(std::int64_t parts = 1)
+      : twice_(static_cast<std::size_t>(parts)), many_(twice_.size()) {}
 
  private:
-  virtual DefinedRows query(const spec::RowPosition& at) = 0;
-  virtual DefinedRows key(const spec::RowPosition& at) = 0;
-  virtual DefinedRows quick_query(const spec::RowPosition& at) = 0;
-  virtual DefinedRows quick_key(const spec::RowPosition& at) = 0;
+  template <class Real>
+  struct Made {
+    std::once_flag flag;
+    std::unique_ptr<const Oracle<Real>> oracle;
+  };
 
-  spec::Extents queries_, keys_;
-  std::int64_t query_products_, key_products_;
+  template <class Real>
+  DefinedRows rows_of(std::vector<Made<Real>>& all, const std::string& tensor,
+                      std::int64_t number) {
+    const Own& own = static_cast<const Own&>(*this);
+    return own.rows(tensor, number, [&](std::int64_t part) -> const Oracle<Real>& {
+      Made<Real>& made = all[static_cast<std::size_t>(part)];
+      std::call_once(made.flag,
+                     [&] { made.oracle.reset(new Oracle<Real>(own.template make<Real>(part))); });
+      return *made.oracle;
+    });
+  }
+
+  std::vector<Made<reference::DoubleDouble>> twice_;
+  std::vector<Made<reference::SeventyFive>> many_;
 };
+
+/// Returns whether a row of queries gives the gradient; else a row of keys gives it.
+inline bool is_of_query(const std::string& tensor) { return tensor.starts_with("dq"); }
 
 /// Adds the row, unless the precision is not enough for it.
 template <class Real>

@@ -14,6 +14,11 @@ struct Heads {
   std::int64_t b, first, count;
 };
 
+/// Returns the query heads that read key head `part % heads_kv` of sequence `part / heads_kv`.
+inline Heads heads_of_part(const spec::SelectionProblem& p, std::int64_t part) {
+  return {part / p.heads_kv, part % p.heads_kv * p.group(), p.group()};
+}
+
 inline spec::SelectionProblem problem_of(const spec::SelectionProblem& p, const Heads& heads) {
   spec::SelectionProblem own = p;
   own.batch = own.heads_kv = 1;

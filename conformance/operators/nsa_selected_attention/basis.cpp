@@ -1,7 +1,6 @@
 #include "operators/nsa_selected_attention/basis.hpp"
 
-#include <mutex>
-#include <optional>
+#include <memory>
 #include <utility>
 
 #include "assay/reference/nsa_selected_attention.hpp"
@@ -13,44 +12,37 @@
 namespace assay::conformance::selected_forward {
 namespace {
 
-using reference::DoubleDouble;
-using reference::SeventyFive;
+template <class Real>
+using Oracle = reference::NsaSelectedAttention<Real, float>;
 
-/// Only the requested heads are computed, because in a large case most heads are never requested.
-class InManyDigits final : public Definition {
+/// A part is a key head of a sequence, and the query heads that read it.
+class InManyDigits final : public DefinitionByOracles<InManyDigits, Oracle> {
  public:
   InManyDigits(const Op::Problem& p, const Op::Inputs& inputs)
-      : problem_(p),
-        inputs_(inputs),
-        twice_(static_cast<std::size_t>(p.batch * p.heads_kv)),
-        many_(twice_.size()) {}
+      : DefinitionByOracles(p.batch * p.heads_kv), problem_(p), inputs_(inputs) {}
 
-  DefinedRows row(const std::string&, std::int64_t number) override { return of(many_, number); }
-  DefinedRows quick_row(const std::string&, std::int64_t number) override {
-    return of(twice_, number);
-  }
   std::int64_t products(const std::string&) const override {
     return selection::listed_keys(problem_) * (problem_.head_dim + problem_.head_dim_v);
+  }
+  template <class Real>
+  Oracle<Real> make(std::int64_t part) const {
+    const selection::Heads heads = selection::heads_of_part(problem_, part);
+    return {selection::problem_of(problem_, heads),
+            selection::forward_operands_of<float>(problem_, inputs_, heads)};
+  }
+  template <class Oracles>
+  DefinedRows rows(const std::string&, std::int64_t number, const Oracles& oracle) const {
+    const auto [b, n, s] = query_extents(problem_).position(number);
+    const std::int64_t group = problem_.group();
+    return row_of(oracle(b * problem_.heads_kv + n / group), n % group, s);
   }
 
  private:
   template <class Real>
-  struct Made {
-    std::once_flag flag;
-    std::optional<reference::NsaSelectedAttention<Real, float>> oracle;
-  };
-  template <class Real>
-  DefinedRows of(std::vector<Made<Real>>& all, std::int64_t number) {
-    const auto [b, n, s] = query_extents(problem_).position(number);
-    const std::int64_t group = problem_.group(), kv = n / group;
-    Made<Real>& made = all[static_cast<std::size_t>(b * problem_.heads_kv + kv)];
-    std::call_once(made.flag, [&] {
-      const selection::Heads heads{b, kv * group, group};
-      made.oracle.emplace(selection::problem_of(problem_, heads),
-                          selection::forward_operands_of<float>(problem_, inputs_, heads));
-    });
+  static DefinedRows row_of(const reference::NsaSelectedAttention<Real, float>& oracle,
+                            std::int64_t n, std::int64_t s) {
     reference::SelectedForward<Real> rows;
-    made.oracle->append_row(0, n % group, s, rows);
+    oracle.append_row(0, n, s, rows);
     DefinedRows defined;
     add_row(defined, "softmax_max", rows.softmax_max);
     add_row(defined, "softmax_sum", rows.softmax_sum);
@@ -60,8 +52,6 @@ class InManyDigits final : public Definition {
 
   const Op::Problem& problem_;
   const Op::Inputs& inputs_;
-  std::vector<Made<DoubleDouble>> twice_;
-  std::vector<Made<SeventyFive>> many_;
 };
 
 ForwardTensors tensors_of(const Op::Outputs& outputs) {
