@@ -99,6 +99,15 @@ testAtNight("every line that the page offers runs as it stands", async () => {
   assert.deepEqual([...commands].sort(), ["dump", "explain", "run"]);
 });
 
+test("the sections answer first what is wrong, then how wrong, then what was tested", async () => {
+  const page = await open(browser, PAGE);
+  assert.deepEqual(await page.$$eval("#overview h2", (all) => all.filter((one) => one.checkVisibility()).map((one) => one.textContent)), [
+    "Causes", "Verdicts", "Error as a fraction of the bound", "Cases", "Requirements of the documents", "Declared numerics",
+  ]);
+  const tops = await page.$$eval("#conclusion, #overview > *", (all) => all.filter((one) => one.checkVisibility()).map((one) => one.getBoundingClientRect().top));
+  assert.deepEqual(tops, [...tops].sort((a, b) => a - b), "style sheets do not move a section");
+});
+
 test("outputs of a file are judged again from that file, and the page asks for no run of the kernel", async () => {
   const made = embedded();
   const [first] = made.cases;
