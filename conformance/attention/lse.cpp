@@ -52,16 +52,20 @@ double log_sum_exp(double softmax_max, double softmax_sum) {
   return std::isinf(lse) || lse <= dead_statistics.max ? dead_statistics.max : lse;
 }
 
-/// E50. The sum is exp(m* - m) z* (1 + s) for the kernel's own m, so the error of m has no part in
-/// m + ln z. The roundings: in base 2 the kernel rounds log2 e, its product with m, the sum, ln 2,
-/// and the product with ln 2.
-Limits lse_error(const ForwardRow& row, const Arithmetic& n) {
+/// In base 2 the kernel rounds log2 e, its product with m, the sum, ln 2, and the product with
+/// ln 2.
+double saving_error(double max, double log, const Arithmetic& n) {
   const double roundings = n.numerics.fused ? 6 : 2;
+  return n.numerics.log_error * std::max(1.0, log) + roundings * n.u * (max + log);
+}
+
+/// E50. The sum is exp(m* - m) z* (1 + s) for the kernel's own m, so the error of m has no part in
+/// m + ln z.
+Limits lse_error(const ForwardRow& row, const Arithmetic& n) {
   const auto error = [&](double of_sum, double of_max) {
     const double moved = -std::log1p(-std::min(of_sum, 1.0));
     const double log = std::abs(std::log(row.sum)) + of_max + moved;
-    const double rounded = roundings * n.u * (std::abs(row.max) + of_max + log);
-    return forward_slack * (moved + n.numerics.log_error * std::max(1.0, log) + rounded);
+    return forward_slack * (moved + saving_error(std::abs(row.max) + of_max, log, n));
   };
   return {error(row.sum_error.proven, row.max_error.proven),
           error(row.sum_error.probable, row.max_error.probable)};

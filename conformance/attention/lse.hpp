@@ -1,11 +1,16 @@
 #pragma once
 
+#include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <string_view>
+#include <vector>
 
 #include "assay/conformance/judge/arithmetic.hpp"
 #include "assay/spec/numerics.hpp"
+#include "assay/spec/tensor.hpp"
 #include "attention/formula/forward.hpp"
+#include "attention/statistics.hpp"
 #include "judge/definition.hpp"
 #include "judge/relations/trial.hpp"
 
@@ -15,9 +20,31 @@ namespace assay::conformance::attention {
 
 inline bool saves_lse(const spec::Numerics& numerics) { return numerics.saves == spec::Saved::lse; }
 
-/// Returns m + ln z. Fully masked rows give an infinity, or a number up to -FLT_MAX; for them the
-/// result is -FLT_MAX.
+/// Returns m + ln z. Rows without an unmasked key give an infinity, or a number up to -FLT_MAX; for
+/// them the result is -FLT_MAX.
 double log_sum_exp(double softmax_max, double softmax_sum);
+
+/// Returns whether m + ln z is that of a row without an unmasked key.
+inline bool is_of_no_key(double softmax_max, double softmax_sum) {
+  return log_sum_exp(softmax_max, softmax_sum) == dead_statistics.max;
+}
+
+/// Copies the statistics of the rows that have no unmasked key in `from`. The tensors of both must
+/// have the same views.
+template <class Inputs>
+void copy_rows_without_keys(const Inputs& from, Inputs& to) {
+  const std::vector<std::int64_t> of_max = viewed_elements(from.softmax_max),
+                                  of_sum = viewed_elements(from.softmax_sum);
+  for (std::size_t k = 0; k < of_max.size(); ++k) {
+    const double max = from.softmax_max.load(of_max[k]), sum = from.softmax_sum.load(of_sum[k]);
+    if (!is_of_no_key(max, sum)) continue;
+    to.softmax_max.store(of_max[k], max);
+    to.softmax_sum.store(of_sum[k], sum);
+  }
+}
+
+/// Returns the error of computing m + ln z from m and z, for these magnitudes of m and ln z.
+double saving_error(double max, double log, const Arithmetic& arithmetic);
 
 /// Returns the largest error of m + ln z (equation E50 in docs/formula_sheet.md).
 Limits lse_error(const ForwardRow& row, const Arithmetic& arithmetic);

@@ -69,10 +69,14 @@ Arithmetic::Arithmetic(const spec::Numerics& declared, DType io_type)
   // m + ln z, or of m times a constant. This matters if P and dS are not rounded to a narrower type
   // (which would cause a larger error), and if few queries determine dk and dv.
   const bool shifts_rows = !narrow(io) && (declared.lse_form || declared.fused);
+  const bool takes_log = declared.lse_form || (declared.saves == spec::Saved::lse &&
+                                               declared.stats == spec::Origin::own);
+  has_rough_log = takes_log && declared.log_error > std::max(0x1p-22, unit_roundoff(io) / 16);
   // The rounding errors of a whole row of the output change its row term (the sum of dy times
   // output), and thereby all pairs of the row.
   const bool shares_output = declared.delta == spec::RowTerm::own_output && narrow(io);
-  row_coherent = u_k > 0 || u_x > 0 || narrow(declared.store_s) || shifts_rows || shares_output;
+  row_coherent = u_k > 0 || u_x > 0 || narrow(declared.store_s) || shifts_rows || shares_output ||
+                 has_rough_log;
 }
 
 RoundingError::RoundingError(DType type, Rounding rounding)

@@ -47,7 +47,7 @@ void ForwardScores::fill_max(const RowProducts& products, double lambda, Forward
   double low = -infinity, exact = -infinity, high = -infinity, least = infinity;
   double likely_low = -infinity, likely_high = -infinity;
   Growth growth;
-  visit({}, products, [&](const PairNumber& score, std::size_t, double times) {
+  const auto add = [&](const PairNumber& score, std::size_t, double times) {
     const double likely = probable(lambda, score, n_.mean_free);
     low = std::max(low, score.value - score.rigorous);
     exact = std::max(exact, score.value);
@@ -57,7 +57,8 @@ void ForwardScores::fill_max(const RowProducts& products, double lambda, Forward
     least = std::min(least, score.value);
     growth.add(score.value);
     row.keys += times;
-  });
+  };
+  visit_keys(of_statistics_, {}, products, add);
   row.max = exact;
   const auto error = [&](double below, double above) {
     return forward_slack * (std::max(exact - below, above - exact) + n_.u * std::abs(exact));
@@ -80,7 +81,7 @@ void ForwardScores::fill_sum(const RowProducts& products, double entries, double
                              ForwardRow& row) const {
   double sum = 0, error = 0, squares = 0, shared = 0;
   std::vector<double> scores;
-  visit({row.max, 1, 0}, products, [&](const PairNumber& score, std::size_t, double times) {
+  const auto add = [&](const PairNumber& score, std::size_t, double times) {
     const double weight = times * exact_probability({row.max, 1, 0}, score.value);
     const double rho = engine::growth(weight_error(row, score));
     const double stored = times * n_.store_p_error(2 * weight / times);
@@ -89,7 +90,8 @@ void ForwardScores::fill_sum(const RowProducts& products, double entries, double
     squares += square(weight) * score.squares + square(stored);
     shared += weight * (score.shared + n_.eps_x + row.rescaling.probable + square(rho));
     scores.push_back(score.value);
-  });
+  };
+  visit_keys(of_statistics_, {row.max, 1, 0}, products, add);
   row.sum = sum;
   fill_alike(scores, row);
   const double unit = std::max(n_.u, n_.u_a), worst = engine::worst_chain(row.keys);

@@ -19,7 +19,12 @@ inline constexpr double forward_slack = 1 + 0x1p-10;
 class ForwardScores {
  public:
   ForwardScores(const Dense& dense, const Arithmetic& arithmetic)
-      : n_(arithmetic), call_(call_of(dense, arithmetic)), on_(call_.units, {}) {}
+      : n_(arithmetic),
+        call_(call_of(dense, arithmetic)),
+        of_statistics_(call_),
+        on_(call_.units, {}) {
+    of_statistics_.log_error = 0;
+  }
   ForwardScores(const ForwardScores&) = delete;
 
   /// E40, E41, E48. Returns the statistics of a row and the bounds of their errors. `entries`:
@@ -29,10 +34,7 @@ class ForwardScores {
   /// Calls visit(score, c, times) for every unmasked key c of a row with these statistics.
   template <class Visitor>
   void visit(const Row<double>& row, const RowProducts& products, Visitor&& visit_key) const {
-    for (std::size_t c = 0; c < products.times.size(); ++c)
-      if (products.times[c] != 0)
-        visit_key(stored_score(on_, call_, row, pair_of(products, c)), c,
-                  static_cast<double>(products.times[c]));
+    visit_keys(call_, row, products, visit_key);
   }
 
   /// Returns the error of a weight exp(x) as an error of its argument x: that of x itself, that of
@@ -43,12 +45,21 @@ class ForwardScores {
   const Call& call() const { return call_; }
 
  private:
+  template <class Visitor>
+  void visit_keys(const Call& call, const Row<double>& row, const RowProducts& products,
+                  Visitor& visit_key) const {
+    for (std::size_t c = 0; c < products.times.size(); ++c)
+      if (products.times[c] != 0)
+        visit_key(stored_score(on_, call, row, pair_of(products, c)), c,
+                  static_cast<double>(products.times[c]));
+  }
   void fill_max(const RowProducts& products, double lambda, ForwardRow& row) const;
   void fill_sum(const RowProducts& products, double entries, double lambda, ForwardRow& row) const;
   void fill_alike(std::vector<double>& scores, ForwardRow& row) const;
 
   const Arithmetic& n_;
   Call call_;
+  Call of_statistics_;  ///< without the error of ln z: the statistics are computed before it
   PairReading on_;
 };
 

@@ -33,9 +33,12 @@ attention::Call call_of(const Dense& dense, const Arithmetic& n) {
           .underflow = n.eta_k * dense.largest_row,
           .fused = n.numerics.fused,
           .lse_form = n.numerics.lse_form,
+          .log_error = n.numerics.log_error,
+          .rough_log = n.has_rough_log ? n.numerics.log_error : 0,
           .biased = dense.position_bias.present(),
           .watches_constants =
-              n.io == spec::DType::fp32 && (n.numerics.fused || dense.position_bias.present()),
+              n.has_rough_log ||
+              (n.io == spec::DType::fp32 && (n.numerics.fused || dense.position_bias.present())),
           .units = units_of(n),
           .score = store_of(n.numerics.store_s, Rounding::rne),
           .prob = store_of(n.numerics.store_p, Rounding::rne),

@@ -6,6 +6,7 @@
 
 #include "assay/conformance/judge/vector_loops.hpp"
 #include "assay/parallel/loop.hpp"
+#include "attention/lse.hpp"
 
 namespace assay::conformance::attention {
 namespace {
@@ -37,6 +38,7 @@ class OwnRow {
   OwnRow(const attention::Call& call, const Arithmetic& n, const RowProducts& products, double keys)
       : call_(call),
         products_(products),
+        n_(n),
         keys_(keys),
         u_(n.u),
         has_own_statistics_(n.numerics.stats == spec::Origin::own) {}
@@ -57,7 +59,10 @@ class OwnRow {
       shared += p * s.shared;
     });
     if (!has_own_statistics_) return sum;
-    const double fixed = std::abs(std::log(sum)) + (keys_ + 4) * u_ + call_.exp_error;
+    double fixed = std::abs(std::log(sum)) + (keys_ + 4) * u_ + call_.exp_error;
+    // The backward reads one rounded number instead of m and z.
+    if (saves_lse(n_.numerics))
+      fixed += saving_error(std::abs(row.max), std::abs(std::log(row.sum)), n_);
     row.max_error = {std::abs(std::log(grown / sum)) + fixed, std::sqrt(squares), shared + fixed};
     return sum;
   }
@@ -135,6 +140,7 @@ class OwnRow {
 
   const attention::Call& call_;
   const RowProducts& products_;
+  const Arithmetic& n_;
   double keys_, u_;
   bool has_own_statistics_;
 };

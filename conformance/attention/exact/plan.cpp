@@ -98,10 +98,11 @@ void require_exact_case(const AttentionCase& c, const spec::Numerics& n) {
   if (bits_of(n.partials) < 24 && p.group() > 1)
     refuse("partial results in " + std::string(to_string(n.partials)) + " of " +
            std::to_string(p.group()) + " query heads per key head are added in an unknown order");
-  if (n.lse_form && (!absorbs_errors(n) || n.exp_error > 0x1p-16))
+  if (n.lse_form && (!absorbs_errors(n) || std::max(n.exp_error, n.log_error) > 0x1p-16))
     refuse("exp(score - lse) is not exact, and staging in " + std::string(to_string(n.stage)) +
-           " with rounding " + std::string(to_string(n.round_stage)) + " and exp_error " +
-           text_of(n.exp_error) + " does not remove its error");
+           " with rounding " + std::string(to_string(n.round_stage)) + ", exp_error " +
+           text_of(n.exp_error) + " and log_error " + text_of(n.log_error) +
+           " does not remove its error");
   if (n.delta == spec::RowTerm::own_output)
     refuse("delta=own_output has no exact case: the kernel rounds its own output");
   const bool rounds = c.track == Track::exact_staged && bits_of(n.stage) < 24;

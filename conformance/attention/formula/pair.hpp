@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <cstddef>
@@ -24,10 +25,12 @@ struct Call {
   double scale = 1, kappa = 1;  ///< kappa: 1 / keep_prob
   double dim = 0, dim_v = 0;    ///< terms of the dot products
   double exp_error = 0x1p-22, floor = 0;
-  double underflow = 0;   ///< largest part of a score that an operand scaled in advance loses
-  bool fused = false;     ///< exp2(fma(S, c, -m c)): the constants are rounded once
-  bool lse_form = false;  ///< exp(S - (m + ln z)): the sum is rounded once a row
-  bool biased = false;    ///< scores have a position bias
+  double underflow = 0;        ///< largest part of a score that an operand scaled in advance loses
+  bool fused = false;          ///< exp2(fma(S, c, -m c)): the constants are rounded once
+  bool lse_form = false;       ///< exp(S - (m + ln z)): the sum is rounded once a row
+  double log_error = 0x1p-22;  ///< of ln z in the LSE form; relative if |ln z| > 1
+  double rough_log = 0;  ///< the same, if it may outweigh the final cast and all rows may share it
+  bool biased = false;   ///< scores have a position bias
   bool watches_constants = false;  ///< A13 applies: no error of staging outweighs the constants
   Units units;
   Store score, prob, dprob;
@@ -53,6 +56,11 @@ struct Pair {
 /// computes the statistics, the error of the statistics, which counts as an error of the maximum.
 inline constexpr std::size_t symbols = 2;
 
+/// Returns the error of ln z in the LSE form.
+inline double error_of_log(const Call& call, double log_sum) {
+  return call.log_error * std::max(1.0, std::abs(log_sum));
+}
+
 /// Returns the row term delta, the sum of dy attention_in over the channels of a row.
 template <class On, class V>
 [[gnu::always_inline]] inline auto row_term(On& on, const Call& call, const Products<V>& of) {
@@ -74,10 +82,10 @@ template <class On, class V, class Given>
     x = on.stored(x, call.score, b == 0.0 ? V{} : before) + on.exact(pair.bias);
   }
   const V s = on.magnitude(x);
-  // A logarithm is accurate to one unit in the last place; this counts as two roundings.
   const double log_sum = call.lse_form ? std::abs(std::log(row.sum)) : 0;
   if (call.fused) x = on.rounded(x, s + m + log_sum, 2, Level::row);
-  if (call.lse_form) x = on.rounded(x, m + 3 * log_sum, 1, Level::row);
+  if (call.lse_form)
+    x = on.rounded(x, m + (log_sum + error_of_log(call, log_sum) / call.units.u), 1, Level::row);
   return on.rounded(x, s + b + m + (log_sum + 4.0 / 3), 3, Level::pair,
                     2.0 * s * s + b * b + m * m + (log_sum * log_sum + 4.0));
 }
@@ -115,14 +123,17 @@ template <class On, class V>
   return dp;
 }
 
-/// The fused form subtracts numbers that have the same rounding error in all rows with equal
-/// statistics: 1/ln 2 and its product with m; in the LSE form also ln z and m + ln z. Returns the
-/// largest sum of these errors in units of u, with its sign.
+/// Some numbers that are subtracted from the scores have the same error in all rows with equal
+/// statistics: in the fused form 1/ln 2 and its product with m, in the LSE form ln z, and with both
+/// m + ln z. Returns the largest sum of these errors, with its sign. A rough logarithm may have an
+/// error of one sign in all rows, which outweighs the others.
 template <class Given>
-[[gnu::always_inline]] inline double shift_roundings(const Call& call, const Row<Given>& row) {
-  if (!call.lse_form) return 2 * row.max;
+[[gnu::always_inline]] inline double shift_error(const Call& call, const Row<Given>& row) {
+  const double u = call.fused ? call.units.u : 0;
+  if (!call.lse_form && call.rough_log == 0) return 2 * u * row.max;
   const double log_sum = std::log(row.sum), shift = row.max + log_sum;
-  return std::copysign(3 * std::abs(shift) + 2 * std::abs(log_sum), shift);
+  if (call.rough_log > 0) return call.rough_log * std::max(1.0, std::abs(log_sum));
+  return std::copysign(3 * u * std::abs(shift) + error_of_log(call, log_sum), shift);
 }
 
 /// E14. Returns the terms that a pair contributes: dS to the sums of dq and dk, and kappa P to the
@@ -147,7 +158,7 @@ template <class On, class V, class Given>
   const double by_score = (call.fused ? 2 : 0) + (call.biased ? 1 : 0);
   for (auto& term : terms) {
     term.by_constant[0] = by_score * call.units.u * on.value(s);
-    term.by_constant[1] = V{} + (call.fused ? call.units.u * shift_roundings(call, row) : 0.0);
+    term.by_constant[1] = V{} + shift_error(call, row);
   }
   return terms;
 }

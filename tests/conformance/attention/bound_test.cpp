@@ -192,6 +192,32 @@ TEST(Bound, FewQueriesOfAKernelInLseFormAreNotABias) {
   }
 }
 
+/// A logarithm whose error has one sign, or depends on its argument.
+TEST(Bound, DeclaredErrorOfTheLogIsAllowed) {
+  constexpr double error = 1e-3;
+  const auto of_one_sign = [](double x) {
+    return std::log(x) + 0.99 * error * std::max(1.0, std::log(x));
+  };
+  const auto of_both_signs = [](double x) {
+    return std::log(x) + 0.99 * error * std::max(1.0, std::log(x)) * std::sin(1e4 * x);
+  };
+  for (const spec::DType dtype : {spec::DType::fp32, spec::DType::bf16})
+    for (const bool fused : {false, true})
+      for (const auto& log : {std::function<double(double)>(of_one_sign), {of_both_signs}}) {
+        const bool narrow = dtype == spec::DType::bf16;
+        KernelPlan plan = narrow ? bf16_plan() : KernelPlan();
+        plan.lse_form = true, plan.log = log;
+        spec::Numerics numerics{
+            .stage = dtype, .lse_form = true, .log_error = error, .fused = fused};
+        EXPECT_EQ(Trial(problem_of(dtype), numerics, 5).judge(plan), all_conform);
+        plan.log = [&](double x) { return std::log(x) + 30 * error; };
+        EXPECT_NE(Trial(problem_of(dtype), numerics, 5).judge(plan), all_conform);
+        if (narrow) continue;
+        plan.log = log, numerics.log_error = 0x1p-22;
+        EXPECT_NE(Trial(problem_of(dtype), numerics, 5).judge(plan), all_conform);
+      }
+}
+
 /// If the softmax of the only query is peaked, most of dk and dv underflows in the cast, always in
 /// the same direction.
 TEST(Bound, GradientsThatUnderflowInTheCastConform) {

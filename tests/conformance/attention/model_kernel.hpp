@@ -21,6 +21,7 @@ struct KernelPlan {
   float dk_scale = 1;  ///< factor of dk in addition to scale_value
   bool row_term = true;
   bool lse_form = false;  ///< computes P from one rounded number for each row
+  std::function<double(double)> log = [](double x) { return std::log(x); };
   std::int64_t skipped_key = -1;
 };
 
@@ -113,7 +114,7 @@ inline Gradients run_kernel(const Op::Problem& p, const Op::Inputs& inputs,
       const auto k = static_cast<std::size_t>(row);
       const float prob =
           plan.lse_form
-              ? std::exp(score - static_cast<float>(x.max[k] + std::log(x.sum[k])))
+              ? std::exp(score - static_cast<float>(x.max[k] + plan.log(x.sum[k])))
               : std::exp(score - static_cast<float>(x.max[k])) / static_cast<float>(x.sum[k]);
       const float ds = plan.stage((dprob - (plan.row_term ? delta : 0)) * prob);
       model_add(r.dq, row, ds, x.key, key, p.head_dim);

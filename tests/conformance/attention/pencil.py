@@ -12,7 +12,7 @@ U = 2.0**-24
 FORMATS = {"bf16": (2.0**-8, 2.0**-134), "fp16": (2.0**-11, 2.0**-25)}  # u, half the least subnormal
 NUMERICS = dict(stage="fp32", store_s="fp32", store_p="fp32", store_dp="fp32", partials="fp32",
                 own_stats=False, own_delta=False, u_a=2.0**-24, truncating=False, u_x=0.0, scaled=False,
-                lse=False, exp_error=2.0**-22, fused=False, phi=2.0**-126, away=False)
+                lse=False, log_error=2.0**-22, exp_error=2.0**-22, fused=False, phi=2.0**-126, away=False)
 
 
 def leading_power(x):
@@ -138,11 +138,12 @@ def scored(n, scale, score, m, z, bias=0.0, underflow=0.0):
     if np.any(bias):
         x = x.stored(n.store_s, np.abs(scale) * score[1] + np.abs(bias)) + Number(bias * one)
     s, b = x.most(), np.abs(bias)
+    log = np.abs(np.log(z)) if n.lse else 0.0
     if n.fused:
-        x = x.rounded(s + np.abs(m), 2, False)
+        x = x.rounded(s + np.abs(m) + log, 2, False)
     if n.lse:
-        x = x.rounded(np.abs(m) + np.abs(np.log(z)), 1, False)
-    return x.rounded(s + b + np.abs(m) + 4 / 3, 3, True, 2 * s**2 + b**2 + m**2 + 4).stored(n.store_s)
+        x = x.rounded(np.abs(m) + log + n.log_error / U * np.maximum(1, log), 1, False)
+    return x.rounded(s + b + np.abs(m) + log + 4 / 3, 3, True, 2 * s**2 + b**2 + m**2 + log**2 + 4).stored(n.store_s)
 
 
 def probability(n, x, z):
@@ -318,7 +319,7 @@ PAIRS = {  # the value says whether the pair has a bias and dropout
     "nothing staged, with a bias and dropout": (Numerics("bf16"), True),
     "everything stored, operands short and scaled": (
         Numerics("bf16", store_s="bf16", store_p="bf16", store_dp="bf16", stage="bf16", u_x=2.0**-11, scaled=True, lse=True,
-                 exp_error=2.0**-18, fused=True, phi=2.0**-40), False),
+                 log_error=2.0**-12, exp_error=2.0**-18, fused=True, phi=2.0**-40), False),
     "stored scores with a bias, dropped": (Numerics("bf16", store_s="bf16", store_p="bf16", stage="bf16", phi=2.0**-30),
                                            True),
     "truncating sums": (Numerics("bf16", u_a=2.0**-23, truncating=True, phi=2.0**-40), True),

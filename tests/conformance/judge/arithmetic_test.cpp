@@ -117,6 +117,8 @@ TEST(ArithmeticOfNumerics, WhereErrorsHaveAMeanOrARowInCommon) {
   EXPECT_FALSE(of({.fused = false}, fp32).row_coherent);
   EXPECT_TRUE(of({.fused = true}, fp32).row_coherent);
   EXPECT_TRUE(of({.lse_form = true, .fused = false}, fp32).row_coherent);
+  EXPECT_TRUE(of({.lse_form = true, .log_error = 0x1p-11}, bf16).row_coherent);
+  EXPECT_FALSE(of({.log_error = 0x1p-11, .fused = false}, bf16).row_coherent);
   EXPECT_TRUE(of({.store_s = bf16}, bf16).row_coherent);
   EXPECT_TRUE(of({.operand_scaled = true}, bf16).row_coherent);
   EXPECT_TRUE(of({.product = spec::Product32::tf32}, bf16).row_coherent);

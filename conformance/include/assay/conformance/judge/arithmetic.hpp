@@ -51,6 +51,7 @@ struct Arithmetic {
   bool truncating_sums;  ///< the mean of accumulation errors is not 0
   bool mean_free;        ///< the terms for independent roundings, R and b apply
   bool row_coherent;     ///< roundings are shared along a row: no bias test
+  bool has_rough_log;    ///< the declared error of ln z in P may outweigh the final cast
 
   /// The largest error of rounding an intermediate value of magnitude up to x.
   double stage_error(double x) const { return of_stage(x); }
