@@ -421,8 +421,8 @@ std::vector<double> ForwardBasis::values(const RowsOf& rows, const ForwardTensor
   }
   for (std::size_t k = 0; k < max.size(); ++k) {
     const std::int64_t number = rows.rows[k], b = dense_.queries.position(number).b;
-    // If a sequence has no keys, both statistics may be 0.
-    if (dense_.keys.length(b) == 0 && max[k] == 0 && sum[k] == 0)
+    // No document defines the statistics of a sequence without keys.
+    if (dense_.keys.length(b) == 0 && attention::is_of_no_key(max[k], sum[k]))
       max[k] = attention::dead_statistics.max, sum[k] = attention::dead_statistics.sum;
     else if (!is_max)
       sum[k] = transported(number, max[k], sum[k]);

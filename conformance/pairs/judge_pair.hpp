@@ -13,10 +13,11 @@
 #include "assay/conformance/inputs/inputs.hpp"
 #include "assay/conformance/judge/prepared_case.hpp"
 #include "assay/conformance/pairs/pair.hpp"
+#include "attention/lse.hpp"
 #include "judge/judge_case.hpp"
 #include "judge/run_kernel.hpp"
 
-/// The definition of judge_pair. One source file includes this file and instantiates judge_pair.
+/// The definitions of pair.hpp. One source file includes this file and instantiates them.
 namespace assay::conformance {
 namespace pairs {
 
@@ -52,9 +53,12 @@ inline bool is_finite(const spec::Tensor& saved, const spec::Tensor& of_case) {
 }
 
 /// Returns the case of the forward with the problem of a gradient's case. Errors:
-/// std::invalid_argument if the documents of the forward forbid the call.
+/// std::invalid_argument if the track is not bound, or the documents of the forward forbid the
+/// call.
 template <class Gradient>
 auto forward_case(const Case<Gradient>& c) {
+  if (c.track != Track::bound || !c.violate.empty())
+    throw std::invalid_argument("forward and gradient are judged together in track bound only");
   using Pair = ForwardOf<Gradient>;
   using Forward = typename Pair::Forward;
   Case<Forward> made{.problem = c.problem,
@@ -95,10 +99,10 @@ struct Called {
   bool has_outputs = false;
 };
 
-/// Runs the kernel and judges its outputs at the inputs that it got.
+/// Runs the kernel on `inputs`, and compares its outputs with those that are expected at `judged`.
 template <class Op>
 Called<Op> call_and_judge(const Case<Op>& c, const typename Op::Inputs& inputs,
-                          spec::Implementation<Op>& kernel) {
+                          const typename Op::Inputs& judged, spec::Implementation<Op>& kernel) {
   Called<Op> called;
   try {
     if (auto stopped = detail::stopped_in_phase_1(c, call_of(c), kernel)) {
@@ -109,7 +113,7 @@ Called<Op> call_and_judge(const Case<Op>& c, const typename Op::Inputs& inputs,
       answers.metrics = asked("metrics", [&] { return kernel.metrics(); });
       called.has_outputs = !answers.run.failure;
       called.run = answers.run;
-      PreparedCase<Op> prepared(c, inputs);
+      PreparedCase<Op> prepared(c, judged);
       called.report = detail::judged(prepared, std::move(answers));
     }
     kernel.settle();
@@ -123,8 +127,12 @@ Called<Op> call_and_judge(const Case<Op>& c, const typename Op::Inputs& inputs,
   return called;
 }
 
+/// Joins the reports on a pair to one report. `blank`: describes the case of the gradient.
+CaseReport joined(const PairReport& pair, CaseReport blank);
+
 /// Returns whether two kernels compute with the same roundings, so that one bound holds for both.
 inline bool are_alike(spec::Numerics forward, const spec::Numerics& gradient) {
+  forward.saves = gradient.saves, forward.log_error = gradient.log_error;
   forward.stats = gradient.stats, forward.delta = gradient.delta;
   forward.order = gradient.order, forward.weak = gradient.weak;
   forward.statistics_order = gradient.statistics_order;
@@ -135,7 +143,9 @@ inline bool are_alike(spec::Numerics forward, const spec::Numerics& gradient) {
 
 /// Returns numerics with which the bound also contains the errors of the forward, because the
 /// gradient reads the results of its own forward.
-inline spec::Numerics of_both(spec::Numerics numerics) {
+inline spec::Numerics of_both(const spec::Numerics& forward, spec::Numerics numerics) {
+  numerics.saves = forward.saves;
+  numerics.log_error = std::max(numerics.log_error, forward.log_error);
   numerics.stats = spec::Origin::own;
   if (numerics.delta == spec::RowTerm::given) numerics.delta = spec::RowTerm::own_output;
   return numerics;
@@ -149,8 +159,6 @@ PairReport judge_pair(const Case<Gradient>& c,
                       spec::Implementation<Gradient>& gradient) {
   using Pair = ForwardOf<Gradient>;
   using Forward = typename Pair::Forward;
-  if (c.track != Track::bound || !c.violate.empty())
-    throw std::invalid_argument("forward and gradient are judged together in track bound only");
   const Case<Forward> first = pairs::forward_case(c);
   const spec::Numerics of_forward = numerics_of(forward, first.problem),
                        of_gradient = numerics_of(gradient, c.problem);
@@ -159,8 +167,8 @@ PairReport judge_pair(const Case<Gradient>& c,
         "the forward declares another memory order of the statistics than the case: pass "
         "--statistics_order");
   const typename Gradient::Inputs given = make_inputs(c);
-  pairs::Called<Forward> results =
-      pairs::call_and_judge(first, pairs::forward_inputs(first, given), forward);
+  const typename Forward::Inputs of_first = pairs::forward_inputs(first, given);
+  pairs::Called<Forward> results = pairs::call_and_judge(first, of_first, of_first, forward);
   PairReport report{.forward = std::move(results.report)};
   if (!results.has_outputs) {
     report.why_not = "the forward gave no results, so the gradient was not run";
@@ -171,17 +179,24 @@ PairReport judge_pair(const Case<Gradient>& c,
   for (const SavedValue& value : Pair::saved) {
     if (&value != std::begin(Pair::saved)) report.saved.emplace_back(value.of_forward);
     if (std::string_view(value.of_gradient).empty()) continue;
-    const spec::Tensor* tensor = find_tensor(results.run.outputs, value.of_forward);
-    if (!pairs::is_finite(*tensor, *find_tensor(given, value.of_gradient)))
-      report.why_not = std::string("the saved ") + value.of_forward +
-                       " is not finite, so no gradient is expected";
-    pairs::copy_into(*tensor, own, value.of_gradient);
+    pairs::copy_into(*find_tensor(results.run.outputs, value.of_forward), own, value.of_gradient);
     reads_saved = true;
   }
+  // The gradient at the values of the documents is expected for rows without keys, in which a
+  // correct forward may save other ones.
+  typename Gradient::Inputs judged = own;
+  if constexpr (requires { judged.softmax_max; })
+    if (contribution(report.forward.verdict) == ExitCode::conformant)
+      attention::copy_rows_without_keys(given, judged);
+  for (const SavedValue& value : Pair::saved)
+    if (const spec::Tensor* tensor = find_tensor(judged, value.of_gradient);
+        tensor != nullptr && !pairs::is_finite(*tensor, *find_tensor(given, value.of_gradient)))
+      report.why_not = std::string("the saved ") + value.of_forward +
+                       " is not finite, so no gradient is expected";
   if (!report.why_not.empty()) return report;
-  const Asked<Gradient> asked(c, own, of_gradient);
+  const Asked<Gradient> asked(c, own, of_gradient), expected(c, judged, of_gradient);
   pairs::Called<Gradient> gradients =
-      pairs::call_and_judge(asked.asked(), asked.inputs(), gradient);
+      pairs::call_and_judge(asked.asked(), asked.inputs(), expected.inputs(), gradient);
   report.backward = std::move(gradients.report);
   if (!reads_saved || !gradients.has_outputs) return report;
   if (!pairs::are_alike(of_forward, of_gradient)) {
@@ -190,8 +205,50 @@ PairReport judge_pair(const Case<Gradient>& c,
   }
   const Asked<Gradient> at_true_values(c, given, of_gradient);
   PreparedCase<Gradient> prepared(at_true_values.asked(), at_true_values.inputs());
-  report.end_to_end = prepared.judge(gradients.run.outputs, pairs::of_both(of_gradient));
+  report.end_to_end =
+      prepared.judge(gradients.run.outputs, pairs::of_both(of_forward, of_gradient));
   report.end_to_end->implementation = gradient.name();
+  return report;
+}
+
+template <class Gradient>
+std::optional<std::string> not_a_pair(const Case<Gradient>& c) {
+  try {
+    pairs::forward_case(c);
+  } catch (const std::invalid_argument& reason) {
+    return reason.what();
+  }
+  return std::nullopt;
+}
+
+template <class Gradient>
+CaseReport judge_pair_as_one(const Case<Gradient>& c,
+                             spec::Implementation<typename ForwardOf<Gradient>::Forward>& forward,
+                             spec::Implementation<Gradient>& gradient) {
+  const auto judged = [&](const Case<Gradient>& asked) {
+    CaseReport report = blank_report(asked);
+    try {
+      report = pairs::joined(judge_pair(asked, forward, gradient), std::move(report));
+    } catch (const std::invalid_argument& reason) {
+      decide(report, {Rule::not_offered, reason.what()}, FindingRule::note);
+    }
+    return report;
+  };
+  CaseReport report = judged(c);
+  if (report.verdict == Verdict::nonconformant_statistical) {
+    const auto fails_again = [&](std::uint64_t k) {
+      Case<Gradient> fresh = c;
+      fresh.seed += k * fresh_seed_step;
+      return contribution(judged(fresh).verdict) == ExitCode::nonconformant;
+    };
+    if (!fails_again(1) && !fails_again(2))
+      report.verdict = {Rule::fresh_seeds,
+                        "a statistical failure did not occur again with two fresh seeds: " +
+                            report.verdict.evidence};
+  }
+  if (contribution(report.verdict) == ExitCode::conformant && report.value_case)
+    detail::add_accepted(c, report);
+  report.implementation = gradient.name();
   return report;
 }
 

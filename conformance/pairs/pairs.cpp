@@ -1,5 +1,7 @@
 #include <algorithm>
 
+#include "assay/conformance/report/sentences.hpp"
+#include "judge/decide.hpp"
 #include "pairs/judge_pair.hpp"
 
 namespace assay::conformance {
@@ -25,18 +27,6 @@ std::vector<std::string> failed(const PairReport& pair, bool only_saved) {
   return tensors;
 }
 
-const char* said_of(PairPart part) {
-  switch (part) {
-    case PairPart::forward:
-      return "the forward is wrong";
-    case PairPart::saved:
-      return "what the forward saved is wrong";
-    case PairPart::backward:
-      break;
-  }
-  return "the backward is wrong";
-}
-
 std::vector<std::string> tensors_of(const PairReport& pair, PairPart part) {
   if (part == PairPart::forward) return failed(pair, false);
   if (part == PairPart::saved) return failed(pair, true);
@@ -54,11 +44,22 @@ std::vector<PairPart> PairReport::wrong() const {
   return parts;
 }
 
+std::vector<std::pair<std::string, PairPart>> PairReport::parts() const {
+  std::vector<std::pair<std::string, PairPart>> all;
+  for (const TensorReport& tensor : forward.tensors) {
+    const bool is_saved = std::ranges::find(saved, tensor.name) != saved.end();
+    all.emplace_back(tensor.name, is_saved ? PairPart::saved : PairPart::forward);
+  }
+  if (backward)
+    for (const TensorReport& tensor : backward->tensors)
+      all.emplace_back(tensor.name, PairPart::backward);
+  return all;
+}
+
 std::string PairReport::sentence() const {
   std::string text;
   for (const PairPart part : wrong())
-    text +=
-        (text.empty() ? "" : "; ") + std::string(said_of(part)) + listed(tensors_of(*this, part));
+    text += (text.empty() ? "" : "; ") + describe(part) + listed(tensors_of(*this, part));
   if (!text.empty()) return text;
   if (exit_code() == ExitCode::conformant && backward)
     return saved.empty() ? "forward and backward conform"
@@ -76,14 +77,91 @@ ExitCode PairReport::exit_code() const {
   return clear ? ExitCode::conformant : ExitCode::not_conclusive;
 }
 
+namespace pairs {
+namespace {
+
+/// The reports on the parts, in the order of the computation.
+std::vector<const CaseReport*> reports_of(const PairReport& pair) {
+  std::vector<const CaseReport*> all = {&pair.forward};
+  if (pair.backward) all.push_back(&*pair.backward);
+  if (pair.end_to_end) all.push_back(&*pair.end_to_end);
+  return all;
+}
+
+/// The gravest verdict of a part. A part that does not apply decides, unless another one fails.
+Decision gravest(const PairReport& pair) {
+  Decision decision = pair.forward.verdict;
+  for (const CaseReport* report : reports_of(pair)) decision = graver(decision, report->verdict);
+  if (contribution(decision) == ExitCode::nonconformant) return decision;
+  for (const CaseReport* report : reports_of(pair))
+    if (report->verdict == Verdict::not_applicable) return report->verdict;
+  if (contribution(decision) == ExitCode::conformant && !pair.backward)
+    return {Rule::exemption, pair.why_not};
+  return decision;
+}
+
+}  // namespace
+
+CaseReport joined(const PairReport& pair, CaseReport report) {
+  const std::vector<PairPart> wrong = pair.wrong();
+  report.verdict = gravest(pair);
+  if (!wrong.empty()) report.verdict.evidence = pair.sentence() + ": " + report.verdict.evidence;
+  report.pair = OfPair{.parts = pair.parts()};
+  if (pair.backward) report.fields = pair.backward->fields;
+  const auto add = [&](const CaseReport& part, const std::string& suffix) {
+    for (TensorReport tensor : part.tensors) {
+      tensor.name += suffix;
+      report.tensors.push_back(std::move(tensor));
+    }
+    for (Finding finding : part.findings) {
+      if (!finding.tensor.empty()) finding.tensor += suffix;
+      report.findings.push_back(std::move(finding));
+    }
+  };
+  for (const CaseReport* part : reports_of(pair)) {
+    report.value_case |= part->value_case;
+    report.seconds_total += part->seconds_total;
+    report.seconds_implementation += part->seconds_implementation;
+    if (pair.end_to_end && part == &*pair.end_to_end) continue;
+    add(*part, "");
+    report.metrics.insert(report.metrics.end(), part->metrics.begin(), part->metrics.end());
+    if (fails(*part) && failed_tensors(*part).front().empty())
+      report.pair->parts.emplace_back(
+          "", part == &pair.forward ? PairPart::forward : PairPart::backward);
+  }
+  // The gradients at the true values decide only if all other parts conform.
+  if (pair.end_to_end && fails(*pair.end_to_end) && !fails(pair.forward) &&
+      !fails(*pair.backward)) {
+    constexpr const char* suffix = " at the true values";
+    add(*pair.end_to_end, suffix);
+    for (const TensorReport& tensor : pair.end_to_end->tensors)
+      report.pair->parts.emplace_back(tensor.name + suffix, PairPart::saved);
+  }
+  return report;
+}
+
+}  // namespace pairs
+
 template PairReport judge_pair(const Case<spec::FlashAttentionScoreGrad>&,
                                spec::Implementation<spec::FlashAttentionScore>&,
                                spec::Implementation<spec::FlashAttentionScoreGrad>&);
+template std::optional<std::string> not_a_pair(const Case<spec::FlashAttentionScoreGrad>&);
+template CaseReport judge_pair_as_one(const Case<spec::FlashAttentionScoreGrad>&,
+                                      spec::Implementation<spec::FlashAttentionScore>&,
+                                      spec::Implementation<spec::FlashAttentionScoreGrad>&);
 template PairReport judge_pair(const Case<spec::NsaSelectedAttentionGrad>&,
                                spec::Implementation<spec::NsaSelectedAttention>&,
                                spec::Implementation<spec::NsaSelectedAttentionGrad>&);
+template std::optional<std::string> not_a_pair(const Case<spec::NsaSelectedAttentionGrad>&);
+template CaseReport judge_pair_as_one(const Case<spec::NsaSelectedAttentionGrad>&,
+                                      spec::Implementation<spec::NsaSelectedAttention>&,
+                                      spec::Implementation<spec::NsaSelectedAttentionGrad>&);
 template PairReport judge_pair(const Case<spec::NsaCompressGrad>&,
                                spec::Implementation<spec::NsaCompress>&,
                                spec::Implementation<spec::NsaCompressGrad>&);
+template std::optional<std::string> not_a_pair(const Case<spec::NsaCompressGrad>&);
+template CaseReport judge_pair_as_one(const Case<spec::NsaCompressGrad>&,
+                                      spec::Implementation<spec::NsaCompress>&,
+                                      spec::Implementation<spec::NsaCompressGrad>&);
 
 }  // namespace assay::conformance

@@ -190,6 +190,13 @@ void visit_decision(T& decision, Visitor& visit) {
   }
 }
 
+template <MaybeConst<OfPair> T, class Visitor>
+void visit_members(T& pair, Visitor&& visit) {
+  visit("forward", pair.forward);
+  visit("gradient", pair.gradient);
+  visit("parts", pair.parts);
+}
+
 template <MaybeConst<CaseReport> T, class Visitor>
 void visit_members(T& c, Visitor&& visit) {
   visit("id", c.id);
@@ -198,6 +205,7 @@ void visit_members(T& c, Visitor&& visit) {
   visit("note", c.note);
   visit("implementation", c.implementation);
   visit("outputs_file", c.outputs_file);
+  visit("pair", c.pair);
   visit_decision(c.verdict, visit);
   visit("value_case", c.value_case);
   visit("fields", c.fields);

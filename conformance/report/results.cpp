@@ -269,7 +269,9 @@ std::string replay_command(const CaseReport& report, const std::string& program)
     return program + " check " + shell_word(*report.outputs_file) +
            " --implementation=" + shell_word(report.implementation) + " --case=" + report.id;
   constexpr std::string_view own = "assay";
-  return program + replay_command(report.command_line, report.implementation).substr(own.size());
+  const std::string& kernel = report.pair ? report.pair->gradient : report.implementation;
+  return program + replay_command(report.command_line, kernel).substr(own.size()) +
+         (report.pair ? " --forward=" + shell_word(report.pair->forward) : "");
 }
 
 std::string to_json(const CaseReport& report) {

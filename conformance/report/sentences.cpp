@@ -131,6 +131,18 @@ std::string describe(std::span<const AxisPlace> places) {
   return text;
 }
 
+std::string describe(PairPart wrong) {
+  switch (wrong) {
+    case PairPart::forward:
+      return "the forward is wrong";
+    case PairPart::saved:
+      return "what the forward saved is wrong";
+    case PairPart::backward:
+      break;
+  }
+  return "the backward is wrong";
+}
+
 std::string describe(const Deviation& deviation) {
   switch (deviation.kind) {
     case DeviationKind::none:

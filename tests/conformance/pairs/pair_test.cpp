@@ -2,14 +2,18 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
+#include <functional>
 #include <limits>
 #include <memory>
 #include <stdexcept>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
+#include "../changed_kernel.hpp"
 #include "assay/conformance/inputs/inputs.hpp"
 #include "assay/optimized/flash_attention_score.hpp"
 #include "assay/optimized/flash_attention_score_grad.hpp"
@@ -17,7 +21,6 @@
 #include "assay/optimized/nsa_compress_grad.hpp"
 #include "assay/optimized/nsa_selected_attention.hpp"
 #include "assay/optimized/nsa_selected_attention_grad.hpp"
-#include "assay/spec/passes_on.hpp"
 
 /// Tests that a pair of forward and gradient is judged part by part: a fault that is planted in one
 /// part is reported for this part and for no other.
@@ -31,25 +34,16 @@ using CompressGrad = spec::NsaCompressGrad;
 
 /// A kernel that multiplies one of its outputs by a factor.
 template <class Op>
-class Scaled : public spec::PassesOn<Op> {
- public:
-  Scaled(spec::Implementation<Op>& inner, std::string tensor, double factor)
-      : spec::PassesOn<Op>(inner), tensor_(std::move(tensor)), factor_(factor) {}
-
-  void run_call(const spec::Call<Op>& call, const typename Op::Problem& problem,
-                const typename Op::Inputs& inputs, typename Op::Outputs& outputs) override {
-    this->inner_.run_call(call, problem, inputs, outputs);
-    visit_tensors(outputs, [&](std::string_view name, spec::Tensor& tensor) {
-      if (name != tensor_) return;
-      for (const std::int64_t element : spec::viewed_elements(tensor))
-        tensor.store(element, factor_ * tensor.load(element));
-    });
-  }
-
- private:
-  std::string tensor_;
-  double factor_;
-};
+testing::Changed<Op> scaled(spec::Implementation<Op>& kernel, const std::string& tensor,
+                            double factor) {
+  return {kernel, [tensor, factor](const typename Op::Problem&, typename Op::Outputs& outputs) {
+            visit_tensors(outputs, [&](std::string_view name, spec::Tensor& of) {
+              if (name != tensor) return;
+              for (const std::int64_t element : spec::viewed_elements(of))
+                of.store(element, factor * of.load(element));
+            });
+          }};
+}
 
 /// A factor for one output of the forward, and one for an output of the gradient.
 struct Fault {
@@ -62,8 +56,8 @@ PairReport judged(const std::vector<std::string>& words, const Fault& fault = {}
   using Forward = typename ForwardOf<Gradient>::Forward;
   const auto forward = optimized::Tiled<Forward>::make(device::a2(), {});
   const auto gradient = optimized::Tiled<Gradient>::make(device::a2(), {});
-  Scaled<Forward> first(*forward, fault.of_forward, fault.factor);
-  Scaled<Gradient> second(*gradient, fault.of_gradient, fault.factor);
+  auto first = scaled<Forward>(*forward, fault.of_forward, fault.factor);
+  auto second = scaled<Gradient>(*gradient, fault.of_gradient, fault.factor);
   return judge_pair(parse_case<Gradient>(words), first, second);
 }
 
@@ -172,6 +166,71 @@ TEST(JudgePair, EveryEntryPointHasAForward) {
               Parts{PairPart::saved})
         << words.back();
   }
+}
+
+using Statistics = std::pair<double, double>;
+constexpr double infinity = std::numeric_limits<double>::infinity();
+
+/// Our kernels, with a forward that writes other statistics and declares other numerics.
+PairReport judged_saving(const std::vector<std::string>& words,
+                         const std::function<Statistics(double m, double z)>& saved,
+                         const testing::Changed<spec::FlashAttentionScore>::Declare& declare = {}) {
+  using Forward = spec::FlashAttentionScore;
+  const auto forward = optimized::Tiled<Forward>::make(device::a2(), {});
+  const auto gradient = optimized::Tiled<FlashGrad>::make(device::a2(), {});
+  testing::Changed<Forward> saving(
+      *forward,
+      [&](const Forward::Problem&, Forward::Outputs& outputs) {
+        testing::change_statistics(outputs, saved);
+      },
+      declare);
+  return judge_pair(parse_case<FlashGrad>(words), saving, *gradient);
+}
+
+bool is_masked(double m) { return m == -std::numeric_limits<float>::max(); }
+
+/// More queries than keys: the first rows attend to no key.
+const std::vector<std::string> masked_words = {
+    "--dtype=fp32", "--heads_q=4", "--heads_kv=2",    "--seq_q=40",
+    "--seq_kv=33",  "--seed=7",    "--sparse_mode=3", "--atten_mask=compressed"};
+
+/// The logarithm has an error of almost `error` max(1, |ln z|).
+std::function<Statistics(double m, double z)> logsumexp(double of_masked, double error) {
+  return [=](double m, double z) {
+    if (is_masked(m)) return Statistics(of_masked, 1);
+    const double log = std::log(z);
+    return Statistics(m + log + 0.98 * error * std::max(1.0, std::abs(log)), 1);
+  };
+}
+
+TEST(JudgePair, DeclaredErrorOfTheLogIsAllowedInAllParts) {
+  for (const double error : {0.0, 1e-3}) {
+    const auto declare = [&](spec::Numerics& numerics) {
+      numerics.saves = spec::Saved::lse;
+      if (error > 0) numerics.log_error = error;
+    };
+    for (const double of_masked : {-infinity, infinity, -1.0 * std::numeric_limits<float>::max()}) {
+      const PairReport pair = judged_saving(masked_words, logsumexp(of_masked, error), declare);
+      EXPECT_EQ(pair.sentence(), "forward, saved values and backward conform") << of_masked;
+      ASSERT_TRUE(pair.backward && pair.end_to_end) << pair.why_not;
+    }
+    const PairReport rough = judged_saving(masked_words, logsumexp(-infinity, 4e-3), declare);
+    EXPECT_EQ(rough.wrong(), Parts{PairPart::saved});
+    EXPECT_EQ(rough.backward->verdict, Verdict::conforms);
+  }
+}
+
+/// The page states the statistics of fully masked rows, but not those of a sequence without keys.
+TEST(JudgePair, OnlySequencesWithoutKeysMayHaveOtherStatisticsOfNoKey) {
+  const auto of_no_key = [](double m, double z) {
+    return is_masked(m) || (m == 0 && z == 0) ? Statistics(-infinity, 0) : Statistics(m, z);
+  };
+  const PairReport masked = judged_saving(masked_words, of_no_key);
+  EXPECT_EQ(masked.sentence(), "what the forward saved is wrong (softmax_max, softmax_sum)");
+  const PairReport keyless = judged_saving(
+      {"--layout=TND", "--entry_point=u1", "--lengths_q=5,4", "--lengths_kv=7,0"}, of_no_key);
+  EXPECT_EQ(keyless.sentence(), "forward, saved values and backward conform");
+  ASSERT_TRUE(keyless.backward && keyless.end_to_end);
 }
 
 TEST(JudgePair, RefusesCasesThatHaveNoForward) {

@@ -11,6 +11,8 @@
 #include "assay/conformance/judge/prepared_case.hpp"
 #include "assay/reference/flash_attention_score_grad.hpp"
 #include "assay/spec/at.hpp"
+#include "attention/lse.hpp"
+#include "attention/statistics.hpp"
 #include "judge/decide.hpp"
 #include "operators/flash_attention_score_grad/relations/forward_bound.hpp"
 
@@ -121,36 +123,57 @@ Expectation expectation_of(const char* name, spec::Extents extents,
   return e;
 }
 
-/// Rescales the expected softmax_sum to the softmax_max that the kernel returned. In a sequence
-/// without keys the kernel may also return 0 for softmax_max and softmax_sum.
-void fit_to_own(const Op::Problem& p, const reference::Operands<double>& own, Expectation& max,
+/// Rescales the expected softmax_sum to the softmax_max that the kernel returned. No document
+/// defines the statistics of a sequence without keys: any pair for no key counts as the usual one.
+void fit_to_own(const Op::Problem& p, reference::Operands<double>& own, Expectation& max,
                 Expectation& sum) {
   for (std::size_t row = 0; row < max.value.size(); ++row) {
-    const double exact = max.value[row], given = own.softmax_max[row];
-    if (exact != -largest_float) {
-      sum.value[row] *= std::exp(exact - given);
+    double &given = own.softmax_max[row], &given_sum = own.softmax_sum[row];
+    if (max.value[row] != -largest_float) {
+      sum.value[row] *= std::exp(max.value[row] - given);
       sum.tau[row] = sum.tau_det[row] = sum.tau[row] * sum.value[row];
       continue;
     }
     const std::int64_t b = max.extents.position(static_cast<std::int64_t>(row)).b;
-    if (p.length_kv(b) == 0 && given == 0 && own.softmax_sum[row] == 0)
-      max.value[row] = sum.value[row] = 0;
+    if (p.length_kv(b) == 0 && is_of_no_key(given, given_sum))
+      given = dead_statistics.max, given_sum = dead_statistics.sum;
   }
+}
+
+/// Returns the expected statistics. Replaces those of `own` by the numbers that are compared.
+std::vector<Expectation> expected_statistics(const Op::Problem& p, const Exact& exact,
+                                             const ForwardTolerances& tau, bool saves_lse,
+                                             reference::Operands<double>& own) {
+  spec::Extents rows = query_extents(p);
+  rows.dim = 1;
+  const auto expected = [&](const char* name, const auto& value, const auto& limit) {
+    return expectation_of(name, rows, value, limit);
+  };
+  std::vector<Expectation> all;
+  if (saves_lse) {
+    std::vector<double> lse = exact.softmax_max;
+    for (std::size_t row = 0; row < lse.size(); ++row) {
+      lse[row] = log_sum_exp(lse[row], exact.softmax_sum[row]);
+      own.softmax_max[row] = log_sum_exp(own.softmax_max[row], own.softmax_sum[row]);
+    }
+    all.push_back(expected("softmax_max", lse, tau.log_sum_exp));
+  } else {
+    all.push_back(expected("softmax_max", exact.softmax_max, tau.softmax_max));
+    all.push_back(expected("softmax_sum", exact.softmax_sum, tau.softmax_sum));
+    fit_to_own(p, own, all[0], all[1]);
+  }
+  for (Expectation& e : all)  // no part of their error is a cast to the type of the tensors
+    std::ranges::transform(e.tau, e.core.begin(), [](double x) { return static_cast<float>(x); });
+  return all;
 }
 
 Decision judge_forward(const FlashCase& c, const Dense& dense, const Exact& exact,
                        const Op::Inputs& own, const Arithmetic& arithmetic, CaseReport& report) {
   const Op::Problem& p = c.problem;
-  const auto operands = reference::operands_of<double>(p, own);
+  auto operands = reference::operands_of<double>(p, own);
   const ForwardTolerances tau = forward_tolerances(dense, arithmetic);
-  spec::Extents rows = query_extents(p);
-  rows.dim = 1;
-  Expectation max = expectation_of("softmax_max", rows, exact.softmax_max, tau.softmax_max);
-  Expectation sum = expectation_of("softmax_sum", rows, exact.softmax_sum, tau.softmax_sum);
-  fit_to_own(p, operands, max, sum);
-  for (Expectation* e : {&max, &sum})  // no part of their error is a cast to the type of the
-                                       // tensors
-    std::ranges::transform(e->tau, e->core.begin(), [](double x) { return static_cast<float>(x); });
+  const std::vector<Expectation> statistics =
+      expected_statistics(p, exact, tau, saves_lse(arithmetic.numerics), operands);
   Expectation output =
       expectation_of("attention_in", dy_extents(p), exact.attention_out, tau.attention_in);
   std::ranges::transform(tau.before_cast, output.core.begin(),
@@ -160,8 +183,9 @@ Decision judge_forward(const FlashCase& c, const Dense& dense, const Exact& exac
                          const Arithmetic& n) {
     return compare(e, actual, n, report.tensors.emplace_back(), report.findings);
   };
-  Decision decision = judge(max, operands.softmax_max, of_statistics);
-  decision = graver(decision, judge(sum, operands.softmax_sum, of_statistics));
+  Decision decision = judge(statistics[0], operands.softmax_max, of_statistics);
+  if (statistics.size() > 1)
+    decision = graver(decision, judge(statistics[1], operands.softmax_sum, of_statistics));
   decision = graver(decision, judge(output, operands.attention_in, arithmetic));
   const ControlResult controls = judge_controls(output, arithmetic);
   report.tensors.back().controls = controls.letters;
@@ -174,12 +198,14 @@ Decision judge_forward(const FlashCase& c, const Dense& dense, const Exact& exac
 
 /// Returns the inputs from which the expected gradients are computed. If the declared numerics
 /// recomputes the statistics or the row term, the kernel does not read the corresponding tensors;
-/// they are replaced by tensors that fit the other inputs.
+/// they are replaced by tensors that fit the other inputs. Rows without keys have the statistics of
+/// the documents.
 Op::Inputs judged_inputs(const FlashCase& c, const spec::Numerics& numerics,
                          const Op::Inputs& given, const Op::Inputs& own, const Exact& exact) {
   if (numerics.stats == spec::Origin::own) return given;
-  if (numerics.delta == spec::RowTerm::given) return own;
   Op::Inputs inputs = own;
+  copy_rows_without_keys(given, inputs);
+  if (numerics.delta == spec::RowTerm::given) return inputs;
   const Op::Problem& p = c.problem;
   const auto operands = reference::operands_of<double>(p, own);
   const spec::HeadIndex index(inputs.attention_in, p.input_layout, dy_extents(p));

@@ -7,6 +7,7 @@
 #include "assay/parallel/loop.hpp"
 #include "assay/spec/at.hpp"
 #include "attention/bound/forward.hpp"
+#include "attention/lse.hpp"
 
 namespace assay::conformance::attention::flash {
 namespace {
@@ -78,6 +79,7 @@ ForwardTolerances forward_tolerances(const Dense& dense, const Arithmetic& n) {
   const std::size_t rows = at(dense.queries.rows()), elements = rows * at(p.head_dim_v);
   ForwardTolerances result{.softmax_max = std::vector<double>(rows, 0.0),
                            .softmax_sum = std::vector<double>(rows, 0.0),
+                           .log_sum_exp = std::vector<double>(rows, 0.0),
                            .attention_in = std::vector<double>(elements, 0.0),
                            .before_cast = std::vector<double>(elements, 0.0)};
   const ForwardScores scores(dense, n);
@@ -93,6 +95,7 @@ ForwardTolerances forward_tolerances(const Dense& dense, const Arithmetic& n) {
       const std::int64_t number = dense.queries.row(b, head, i);
       result.softmax_max[at(number)] = row.max_error.proven;
       result.softmax_sum[at(number)] = row.sum_error.proven;
+      result.log_sum_exp[at(number)] = lse_error(row, n).proven;
       const OutputSums sums = output_sums(dense, n, scores, products, row, {b, head, i});
       fill_output(dense, n, sums, row, number * p.head_dim_v, result);
     }

@@ -14,6 +14,7 @@ struct ForwardTolerances {
   std::vector<double> softmax_max;  ///< one per row
   std::vector<double>
       softmax_sum;  ///< one per row; relative to the sum for the kernel's own maximum
+  std::vector<double> log_sum_exp;   ///< one per row, of m + ln z
   std::vector<double> attention_in;  ///< (row, channel)
   std::vector<double> before_cast;   ///< attention_in without the error of the final cast
 };

@@ -3,13 +3,16 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cmath>
 #include <functional>
 #include <iterator>
+#include <limits>
 #include <memory>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "../../changed_kernel.hpp"
 #include "../../printed.hpp"
 #include "assay/conformance/judge/prepared_case.hpp"
 #include "assay/conformance/operators/flash_attention_score_grad.hpp"
@@ -172,6 +175,49 @@ TEST(Cascade, SeesBytesThatAForwardMustLeaveAlone) {
     });
     EXPECT_EQ(judge_case(c, kernel).verdict, Verdict::nonconformant_structural);
   }
+}
+
+/// A kernel whose forward saves m + ln z alone, with an error of the logarithm.
+class SavesLse final : public spec::PassesOn<Op> {
+ public:
+  SavesLse(Kernel& kernel, double error, bool declares)
+      : spec::PassesOn<Op>(kernel), error_(error), declares_(declares) {}
+  spec::Numerics numerics(const Op::Problem& problem) const override {
+    spec::Numerics numerics = inner_.numerics(problem);
+    if (declares_) numerics.saves = spec::Saved::lse, numerics.log_error = 1e-3;
+    return numerics;
+  }
+  void forward(const Op::Problem& problem, Op::Inputs& inputs) override {
+    inner_.forward(problem, inputs);
+    testing::change_statistics(inputs, [&](double m, double z) {
+      if (m <= -std::numeric_limits<float>::max() || z == 0)
+        return std::pair(-std::numeric_limits<double>::infinity(), 1.0);
+      return std::pair(m + std::log(z) + error_ * std::max(1.0, std::abs(std::log(z))), 1.0);
+    });
+  }
+
+ private:
+  double error_;
+  bool declares_;
+};
+
+TEST(Cascade, OfAKernelThatSavesTheLogSumExpConforms) {
+  const auto inner = optimized::flash_attention_score_grad(device::a2());
+  SavesLse kernel(*inner, 0.98e-3, true), undeclared(*inner, 0, false), wrong(*inner, 5e-3, true);
+  std::size_t failed = 0;
+  for (const Case<Op>& c : cases(9)) {
+    const CaseReport report = judge_case(c, kernel);
+    EXPECT_EQ(contribution(report.verdict), ExitCode::conformant) << printed(report);
+    EXPECT_NE(report.verdict, Verdict::not_applicable) << printed(report);
+    EXPECT_EQ(find(report, "softmax_sum"), nullptr);
+    EXPECT_EQ(contribution(judge_case(c, undeclared).verdict), ExitCode::nonconformant);
+    const CaseReport of_wrong = judge_case(c, wrong);
+    failed += contribution(of_wrong.verdict) == ExitCode::nonconformant &&
+                      of_wrong.findings.front().tensor == "softmax_max"
+                  ? 1
+                  : 0;
+  }
+  EXPECT_EQ(failed, cases(9).size());
 }
 
 TEST(Cascade, SeesATensorThatAForwardReplaced) {

@@ -74,9 +74,6 @@ struct ForwardOf<spec::NsaCompressGrad> {
   static constexpr SavedValue saved[] = {{"output", ""}};
 };
 
-/// A part of a pair that is wrong.
-enum class PairPart : std::uint8_t { forward, saved, backward };
-
 /// The verdicts on the parts of one pair. A part without a report was not judged.
 struct PairReport {
   CaseReport forward;                  ///< all outputs of the forward
@@ -91,11 +88,19 @@ struct PairReport {
   /// values does not conform, the saved values are wrong: each is within its tolerance, but not all
   /// together.
   std::vector<PairPart> wrong() const;
+  /// Returns the part to which each tensor of the reports belongs. Leaves out those of `end_to_end`, which
+  /// have the names of those of `backward`.
+  std::vector<std::pair<std::string, PairPart>> parts() const;
   /// Says in one sentence which part is wrong.
   std::string sentence() const;
   /// Returns the exit code that belongs to the worst verdict.
   ExitCode exit_code() const;
 };
+
+/// Returns why the case is not one of a pair: its track is not bound, or the documents of the
+/// forward forbid the call. Returns nothing if it is one.
+template <class Gradient>
+std::optional<std::string> not_a_pair(const Case<Gradient>& c);
 
 /// Runs `forward` on the inputs of a gradient's case and judges its outputs. Then runs `gradient`
 /// on these inputs and the saved values, and judges the gradient at the saved and at the true
@@ -108,14 +113,12 @@ PairReport judge_pair(const Case<Gradient>& c,
                       spec::Implementation<typename ForwardOf<Gradient>::Forward>& forward,
                       spec::Implementation<Gradient>& gradient);
 
-extern template PairReport judge_pair(const Case<spec::FlashAttentionScoreGrad>&,
-                                      spec::Implementation<spec::FlashAttentionScore>&,
-                                      spec::Implementation<spec::FlashAttentionScoreGrad>&);
-extern template PairReport judge_pair(const Case<spec::NsaSelectedAttentionGrad>&,
-                                      spec::Implementation<spec::NsaSelectedAttention>&,
-                                      spec::Implementation<spec::NsaSelectedAttentionGrad>&);
-extern template PairReport judge_pair(const Case<spec::NsaCompressGrad>&,
-                                      spec::Implementation<spec::NsaCompress>&,
-                                      spec::Implementation<spec::NsaCompressGrad>&);
+/// Judges a pair, and joins the reports on its parts to one report on the case of the gradient. A
+/// failure that chance could explain counts only if a fresh seed repeats it. A pair that cannot be
+/// judged is not applicable.
+template <class Gradient>
+CaseReport judge_pair_as_one(const Case<Gradient>& c,
+                             spec::Implementation<typename ForwardOf<Gradient>::Forward>& forward,
+                             spec::Implementation<Gradient>& gradient);
 
 }  // namespace assay::conformance

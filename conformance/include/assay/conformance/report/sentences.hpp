@@ -17,6 +17,9 @@ std::string describe(std::span<const AxisPlace> places);
 /// expected values of s + 1". Empty if no relation was found.
 std::string describe(const Deviation& deviation);
 
+/// Says that this part of a pair is wrong: "the forward is wrong".
+std::string describe(PairPart wrong);
+
 /// The sentence of a finding of this report: its own text or, without one, a sentence about its
 /// members. Example: "32 of 64 judged elements of dq fail, all at n = 1, where the output is 0".
 std::string sentence_of(const Finding& finding, const CaseReport& report);

@@ -135,11 +135,22 @@ struct TensorReport {
 /// tensor.
 bool is_expected_zeros(const TensorReport& tensor);
 
+/// A part of a pair of forward and gradient that may be wrong.
+enum class PairPart : std::uint8_t { forward, saved, backward };
+
+/// A pair of forward and gradient: their implementations, and the part to which each tensor of the
+/// report belongs. An empty tensor stands for a whole call.
+struct OfPair {
+  std::string forward, gradient;
+  std::vector<std::pair<std::string, PairPart>> parts;
+};
+
 /// The report of one case.
 struct CaseReport {
   std::string id, operator_name, command_line, note;
   std::string implementation;
   std::optional<std::string> outputs_file;  ///< of the outputs, if no command runs their kernel
+  std::optional<OfPair> pair;
   std::vector<std::pair<std::string, std::string>> fields;  ///< every field of the case, as text
   std::string violated_requirement;                         ///< that the case breaks on purpose
   std::vector<std::string> accepted_requirements;  ///< requirements whose accept side it exercised
@@ -161,6 +172,11 @@ std::vector<std::string> failed_tensors(const CaseReport& report);
 
 namespace assay::spec {
 
+template <>
+inline constexpr auto spellings_of<conformance::PairPart> =
+    Spellings<conformance::PairPart, 3>{{{{conformance::PairPart::forward, "forward"},
+                                          {conformance::PairPart::saved, "saved"},
+                                          {conformance::PairPart::backward, "backward"}}}};
 template <>
 inline constexpr auto spellings_of<conformance::FindingRule> =
     Spellings<conformance::FindingRule, 14>{{{
