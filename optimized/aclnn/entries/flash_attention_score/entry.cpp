@@ -1,5 +1,6 @@
 #include "aclnn/entries/entry.hpp"
 
+#include "aclnn/entries/attention/arguments.hpp"
 #include "aclnn/entries/attention/problem.hpp"
 #include "assay/optimized/attention/tiling.hpp"
 #include "attention/checks/call_extents.hpp"
@@ -8,23 +9,18 @@ namespace assay::aclnn {
 namespace {
 
 using Op = spec::FlashAttentionScore;
-using spec::Tensor;
 
-/// Copies the inputs to contiguous tensors, runs the kernel, and copies the outputs back. In TND,
-/// the kernel does not see the tokens after the last sequence.
+/// Copies the inputs to contiguous tensors, runs the kernel, and copies the outputs back.
 class Run {
  public:
   Run(const Op::Problem& problem, const Bindings& tensors)
-      : problem_(problem),
-        tokens_q_(query_extents(problem).tokens()),
-        tokens_kv_(key_extents(problem).tokens()),
-        tensors_(tensors) {}
+      : problem_(problem), tokens_(problem), tensors_(tensors) {}
 
   void start(Device& device) const {
     const Op::Inputs given = inputs();
-    Op::Outputs outputs = {.softmax_max = queries(tensors_.blank("softmaxMaxOut")),
-                           .softmax_sum = queries(tensors_.blank("softmaxSumOut")),
-                           .attention_out = queries(tensors_.blank("attentionOutOut"))};
+    Op::Outputs outputs = {.softmax_max = tokens_.queries(tensors_.blank("softmaxMaxOut")),
+                           .softmax_sum = tokens_.queries(tensors_.blank("softmaxSumOut")),
+                           .attention_out = tokens_.queries(tensors_.blank("attentionOutOut"))};
     device.flash_attention_score.with_one(
         [&](auto& kernel) { kernel.run(problem_, given, outputs); });
     tensors_.scatter("softmaxMaxOut", outputs.softmax_max);
@@ -34,28 +30,20 @@ class Run {
 
  private:
   Op::Inputs inputs() const {
-    Op::Inputs inputs = {.query = queries(tensors_.gather("query")),
-                         .key = keys(tensors_.gather("key")),
-                         .value = keys(tensors_.gather("value")),
+    Op::Inputs inputs = {.query = tokens_.queries(tensors_.gather("query")),
+                         .key = tokens_.keys(tensors_.gather("key")),
+                         .value = tokens_.keys(tensors_.gather("value")),
                          .atten_mask = tensors_.gather_if_given("attenMaskOptional"),
                          .pse_shift = tensors_.gather_if_given("realShiftOptional"),
                          .drop_mask = tensors_.gather_if_given("dropMaskOptional")};
     if (problem_.head_dim_rope == 0) return inputs;
-    inputs.query_rope = queries(tensors_.gather("queryRope"));
-    inputs.key_rope = keys(tensors_.gather("keyRope"));
+    inputs.query_rope = tokens_.queries(tensors_.gather("queryRope"));
+    inputs.key_rope = tokens_.keys(tensors_.gather("keyRope"));
     return inputs;
   }
-  /// Shortens the shape to `tokens` rows but keeps all bytes of the storage. In an output tensor,
-  /// the bytes of the other rows become zeros.
-  Tensor first_tokens(Tensor tensor, std::int64_t tokens) const {
-    if (is_packed(problem_.input_layout)) tensor.shape.front() = tokens;
-    return tensor;
-  }
-  Tensor queries(Tensor tensor) const { return first_tokens(std::move(tensor), tokens_q_); }
-  Tensor keys(Tensor tensor) const { return first_tokens(std::move(tensor), tokens_kv_); }
 
   const Op::Problem& problem_;
-  std::int64_t tokens_q_, tokens_kv_;
+  TokensOfSequences tokens_;
   const Bindings& tensors_;
 };
 
@@ -95,15 +83,7 @@ struct Entry<Op> {
   }
 
   static Op::Attributes attributes(const Arguments& given) {
-    return {.scale_value = given.number("scaleValue"),
-            .keep_prob = given.number("keepProb"),
-            .pre_tokens = given.integer("preTokens"),
-            .next_tokens = given.integer("nextTokens"),
-            .head_num = given.integer("headNum"),
-            .input_layout = given.text("inputLayout"),
-            .inner_precise = given.integer("innerPrecise"),
-            .sparse_mode = given.integer("sparseMode"),
-            .pse_type = given.integer("pseType", 1)};
+    return attention_attributes<Op::Attributes>(given);
   }
 
   static PlannedRun decide(const std::shared_ptr<Device>& device, const Operands& operands,

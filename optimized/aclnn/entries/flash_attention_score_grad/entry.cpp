@@ -1,5 +1,6 @@
 #include "aclnn/entries/entry.hpp"
 
+#include "aclnn/entries/attention/arguments.hpp"
 #include "aclnn/entries/attention/problem.hpp"
 #include "aclnn/entries/workspace_size.hpp"
 #include "assay/optimized/attention/tiling.hpp"
@@ -10,7 +11,6 @@ namespace {
 
 using Op = spec::FlashAttentionScoreGrad;
 using Call = spec::Call<Op>;
-using spec::Tensor;
 
 /// Bytes of the fp32 sums of the gradients and of the row terms. The kernel keeps them in global
 /// memory.
@@ -23,41 +23,36 @@ std::uint64_t workspace_size(const Call& call) {
   return size.bytes();
 }
 
-/// Copies the inputs to contiguous tensors, runs the kernel, and copies the outputs back. In TND,
-/// the kernel does not see the tokens after the last sequence.
+/// Copies the inputs to contiguous tensors, and copies the outputs back.
 class Gradient {
  public:
   Gradient(const Op::Problem& problem, const Bindings& tensors)
-      : tnd_(is_packed(problem.input_layout)),
-        rope_(problem.head_dim_rope > 0),
-        tokens_q_(query_extents(problem).tokens()),
-        tokens_kv_(key_extents(problem).tokens()),
-        tensors_(tensors) {}
+      : rope_(problem.head_dim_rope > 0), tokens_(problem), tensors_(tensors) {}
 
   Op::Inputs inputs() const {
-    Op::Inputs inputs = {.query = queries(tensors_.gather("query")),
-                         .key = keys(tensors_.gather("keyIn")),
-                         .value = keys(tensors_.gather("value")),
-                         .dy = queries(tensors_.gather("dy")),
-                         .softmax_max = queries(tensors_.gather("softmaxMaxOptional")),
-                         .softmax_sum = queries(tensors_.gather("softmaxSumOptional")),
-                         .attention_in = queries(tensors_.gather("attentionInOptional")),
+    Op::Inputs inputs = {.query = tokens_.queries(tensors_.gather("query")),
+                         .key = tokens_.keys(tensors_.gather("keyIn")),
+                         .value = tokens_.keys(tensors_.gather("value")),
+                         .dy = tokens_.queries(tensors_.gather("dy")),
+                         .softmax_max = tokens_.queries(tensors_.gather("softmaxMaxOptional")),
+                         .softmax_sum = tokens_.queries(tensors_.gather("softmaxSumOptional")),
+                         .attention_in = tokens_.queries(tensors_.gather("attentionInOptional")),
                          .atten_mask = tensors_.gather_if_given("attenMaskOptional"),
                          .pse_shift = tensors_.gather_if_given("pseShiftOptional"),
                          .drop_mask = tensors_.gather_if_given("dropMaskOptional")};
     if (!rope_) return inputs;
-    inputs.query_rope = queries(tensors_.gather("queryRope"));
-    inputs.key_rope = keys(tensors_.gather("keyInRope"));
+    inputs.query_rope = tokens_.queries(tensors_.gather("queryRope"));
+    inputs.key_rope = tokens_.keys(tensors_.gather("keyInRope"));
     return inputs;
   }
 
   Op::Outputs outputs() const {
-    Op::Outputs outputs = {.dq = queries(tensors_.blank("dqOut")),
-                           .dk = keys(tensors_.blank("dkOut")),
-                           .dv = keys(tensors_.blank("dvOut"))};
+    Op::Outputs outputs = {.dq = tokens_.queries(tensors_.blank("dqOut")),
+                           .dk = tokens_.keys(tensors_.blank("dkOut")),
+                           .dv = tokens_.keys(tensors_.blank("dvOut"))};
     if (!rope_) return outputs;
-    outputs.dq_rope = queries(tensors_.blank("dqRopeOut"));
-    outputs.dk_rope = keys(tensors_.blank("dkRopeOut"));
+    outputs.dq_rope = tokens_.queries(tensors_.blank("dqRopeOut"));
+    outputs.dk_rope = tokens_.keys(tensors_.blank("dkRopeOut"));
     return outputs;
   }
 
@@ -70,17 +65,8 @@ class Gradient {
   }
 
  private:
-  /// Shortens the shape to `tokens` rows but keeps all bytes. In an output tensor, the remaining
-  /// bytes are zeros.
-  Tensor first_tokens(Tensor tensor, std::int64_t tokens) const {
-    if (tnd_) tensor.shape.front() = tokens;
-    return tensor;
-  }
-  Tensor queries(Tensor tensor) const { return first_tokens(std::move(tensor), tokens_q_); }
-  Tensor keys(Tensor tensor) const { return first_tokens(std::move(tensor), tokens_kv_); }
-
-  bool tnd_, rope_;
-  std::int64_t tokens_q_, tokens_kv_;
+  bool rope_;
+  TokensOfSequences tokens_;
   const Bindings& tensors_;
 };
 
@@ -137,16 +123,9 @@ struct Entry<Op> {
   }
 
   static Op::Attributes attributes(const Arguments& given) {
-    return {.scale_value = given.number("scaleValue"),
-            .keep_prob = given.number("keepProb"),
-            .pre_tokens = given.integer("preTokens"),
-            .next_tokens = given.integer("nextTokens"),
-            .head_num = given.integer("headNum"),
-            .input_layout = given.text("inputLayout"),
-            .inner_precise = given.integer("innerPrecise"),
-            .sparse_mode = given.integer("sparseMode"),
-            .pse_type = given.integer("pseType", 1),
-            .softmax_in_layout = given.text("softmaxInLayout")};
+    auto attributes = attention_attributes<Op::Attributes>(given);
+    attributes.softmax_in_layout = given.text("softmaxInLayout");
+    return attributes;
   }
 
   static PlannedRun decide(const std::shared_ptr<Device>& device, const Operands& operands,

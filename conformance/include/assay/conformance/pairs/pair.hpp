@@ -88,8 +88,8 @@ struct PairReport {
   /// values does not conform, the saved values are wrong: each is within its tolerance, but not all
   /// together.
   std::vector<PairPart> wrong() const;
-  /// Returns the part to which each tensor of the reports belongs. Leaves out those of `end_to_end`, which
-  /// have the names of those of `backward`.
+  /// Returns the part to which each tensor of the reports belongs. Leaves out those of
+  /// `end_to_end`, which have the names of those of `backward`.
   std::vector<std::pair<std::string, PairPart>> parts() const;
   /// Says in one sentence which part is wrong.
   std::string sentence() const;
