@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "../../changed_kernel.hpp"
 #include "../../printed.hpp"
 #include "assay/conformance/judge/prepared_case.hpp"
 #include "assay/conformance/judge/relations.hpp"
@@ -34,38 +35,15 @@ constexpr double largest = std::numeric_limits<float>::max();
 using Pair = std::pair<double, double>;
 using Saved = std::function<Pair(double m, double z)>;
 
-/// Our implementation, which writes other statistics.
+/// A kernel that writes other statistics, and declares saves=lse.
 template <class Op>
-class Keeps final : public spec::PassesOn<Op> {
- public:
-  Keeps(spec::Implementation<Op>& kernel, Saved saved)
-      : spec::PassesOn<Op>(kernel), kernel_(kernel), saved_(std::move(saved)) {}
-
-  spec::Numerics numerics(const typename Op::Problem& problem) const override {
-    spec::Numerics numerics = kernel_.numerics(problem);
-    numerics.saves = spec::Saved::lse;
-    return numerics;
-  }
-  void run(const typename Op::Problem& problem, const typename Op::Inputs& inputs,
-           typename Op::Outputs& outputs) override {
-    kernel_.run(problem, inputs, outputs);
-    spec::Tensor &max = outputs.softmax_max, &sum = outputs.softmax_sum;
-    const std::vector<std::int64_t> of_max = viewed_elements(max), of_sum = viewed_elements(sum);
-    for (std::size_t k = 0; k < of_max.size(); ++k) {
-      const auto [m, z] = saved_(max.load(of_max[k]), sum.load(of_sum[k]));
-      max.store(of_max[k], m);
-      sum.store(of_sum[k], z);
-    }
-  }
-  void run_call(const spec::Call<Op>&, const typename Op::Problem& problem,
-                const typename Op::Inputs& inputs, typename Op::Outputs& outputs) override {
-    run(problem, inputs, outputs);
-  }
-
- private:
-  spec::Implementation<Op>& kernel_;
-  Saved saved_;
-};
+testing::Changed<Op> keeping(spec::Implementation<Op>& kernel, const Saved& saved) {
+  return {kernel,
+          [saved](const typename Op::Problem&, typename Op::Outputs& outputs) {
+            testing::change_statistics(outputs, saved);
+          },
+          [](spec::Numerics& numerics) { numerics.saves = spec::Saved::lse; }};
+}
 
 using Flash = spec::FlashAttentionScore;
 using Selected = spec::NsaSelectedAttention;
@@ -113,7 +91,7 @@ Case<Flash> flash(DType dtype, Track track = Track::bound) {
 
 CaseReport judged(const Case<Flash>& c, const Saved& saved) {
   const auto kernel = optimized::flash_attention_score(device::a2());
-  Keeps<Flash> keeps(*kernel, saved);
+  auto keeps = keeping<Flash>(*kernel, saved);
   return judge_case(c, keeps);
 }
 
@@ -161,7 +139,7 @@ TEST(LogSumExp, FaultsFail) {
 class SumsMasked final : public spec::PassesOn<Flash> {
  public:
   explicit SumsMasked(spec::Implementation<Flash>& kernel)
-      : spec::PassesOn<Flash>(kernel), keeps_(kernel, lse) {}
+      : spec::PassesOn<Flash>(kernel), keeps_(keeping<Flash>(kernel, lse)) {}
 
   spec::Numerics numerics(const Flash::Problem& problem) const override {
     return keeps_.numerics(problem);
@@ -183,7 +161,7 @@ class SumsMasked final : public spec::PassesOn<Flash> {
   }
 
  private:
-  Keeps<Flash> keeps_;
+  testing::Changed<Flash> keeps_;
 };
 
 TEST(LogSumExp, MaskedScoresInTheSumFail) {
@@ -195,22 +173,9 @@ TEST(LogSumExp, MaskedScoresInTheSumFail) {
 
 TEST(LogSumExp, IsNotAMaximumUnlessDeclared) {
   const auto kernel = optimized::flash_attention_score(device::a2());
-  class Undeclared final : public spec::PassesOn<Flash> {
-   public:
-    explicit Undeclared(spec::Implementation<Flash>& kernel)
-        : spec::PassesOn<Flash>(kernel), keeps_(kernel, lse) {}
-    void run(const Flash::Problem& problem, const Flash::Inputs& inputs,
-             Flash::Outputs& outputs) override {
-      keeps_.run(problem, inputs, outputs);
-    }
-    void run_call(const spec::Call<Flash>&, const Flash::Problem& problem,
-                  const Flash::Inputs& inputs, Flash::Outputs& outputs) override {
-      run(problem, inputs, outputs);
-    }
-
-   private:
-    Keeps<Flash> keeps_;
-  } undeclared(*kernel);
+  testing::Changed<Flash> undeclared(*kernel, [](const Flash::Problem&, Flash::Outputs& outputs) {
+    testing::change_statistics(outputs, lse);
+  });
   EXPECT_GT(judge_case(flash(DType::bf16), undeclared).verdict, Verdict::not_applicable);
 }
 
@@ -266,7 +231,7 @@ TEST(LogSumExp, OfListedBlocksIsJudged) {
   const auto kernel = optimized::nsa_selected_attention(device::a2());
   for (const auto& [saved, conforms] :
        {std::pair(Saved(lse), true), {Saved(shifted), true}, {Saved(without_log), false}}) {
-    Keeps<Selected> keeps(*kernel, saved);
+    auto keeps = keeping<Selected>(*kernel, saved);
     const CaseReport report = judge_case(c, keeps);
     EXPECT_EQ(report.verdict == Verdict::conforms, conforms) << printed(report);
     const CaseReport twice = judge_case(related(c, "list_twice"), keeps);
