@@ -112,7 +112,8 @@ TEST(FlashForward, ACopyOfAStatisticThatDiffersFails) {
   EXPECT_GT(report.verdict, Verdict::not_applicable) << printed(report);
 }
 
-/// The pages are silent; upstream writes 0. All statistics of no key are accepted, too.
+/// The pages say nothing about these rows, and the vendor's code writes 0. Every pair of statistics
+/// that says "no key" is accepted, too.
 TEST(FlashForward, ASequenceWithoutKeysMayHaveAnyStatisticsOfNoKey) {
   const Case<Op> c = packed({9, 0, 9});
   EXPECT_EQ(judge_changed(c, nothing).verdict, Verdict::conforms);
