@@ -36,7 +36,7 @@ DenseRows dense_of(const spec::Tensor& tensor, spec::Layout layout, const spec::
   return dense;
 }
 
-DenseRows& Work::gradient(Gradient which) {
+DenseRows& AttentionWork::gradient(Gradient which) {
   switch (which) {
     case Gradient::dk:
       return dk;
@@ -57,7 +57,7 @@ float dot(std::span<const float> a, std::span<const float> b, float sum) {
   return sum;
 }
 
-bool is_dead(const Work& w, Query q) {
+bool is_dead(const AttentionWork& w, Query q) {
   return w.softmax_max.row(q.b, q.n, q.i)[0] == -std::numeric_limits<float>::max();
 }
 

@@ -46,7 +46,7 @@ constexpr bool is_of_queries(Gradient which) {
 
 /// The problem of one run, the tensors that it reads, and the sums that it computes. Rope tensors
 /// have rows of size 0 if the problem has no rope part.
-struct Work {
+struct AttentionWork {
   Op::Problem problem;
   DenseRows query, key, value, dy, attention_in, query_rope, key_rope;
   DenseRows softmax_max, softmax_sum;  ///< row size (dim) 1
@@ -79,7 +79,7 @@ struct Tile {
 float dot(std::span<const float> a, std::span<const float> b, float sum = 0);
 
 /// Returns whether the row is fully masked, according to its statistics.
-bool is_dead(const Work& w, Query q);
+bool is_dead(const AttentionWork& w, Query q);
 
 /// Returns the elements of `tensor` in row-major order of its view.
 std::vector<float> flat(const spec::Tensor& tensor);

@@ -163,9 +163,9 @@ std::vector<MutantOf<Op>> mutants_of(const std::string& prefix) {
   (std::make_index_sequence<count>());
   append(plant.strides_ignored());
   append(plant.undeclared());
-  all.push_back(checking<Kernel<Op>, Op>("checked", "checks its arguments", Plan{}, {}));
+  all.push_back(checking<Kernel<Op>, Op>("checked", "checks its arguments", SummingPlan{}, {}));
   all.back().healthy = true;
-  append(careless<Kernel<Op>, Op>(prefix, Plan{}, {}));
+  append(careless<Kernel<Op>, Op>(prefix, SummingPlan{}, {}));
   return all;
 }
 

@@ -21,11 +21,11 @@ struct Planter {
   using Mutants = std::vector<Mutant>;
 
   const char* prefix;
-  Plan plan;
+  SummingPlan plan;
   Subject subject = Subject::numbers;
 
   template <class Variant = Kernel>
-  Mutant healthy(const std::string& name, std::string choice, const Plan& own) const {
+  Mutant healthy(const std::string& name, std::string choice, const SummingPlan& own) const {
     return healthy_in<Op, Variant>(prefix + name, std::move(choice), own);
   }
   template <class Bug>
@@ -75,14 +75,14 @@ struct Planter {
   }
   /// Returns mutants that deviate from the numerics that they declare.
   Mutants undeclared() const {
-    Plan shuffled = plan, fixed = plan, even = plan, away = plan, truncating = plan;
+    SummingPlan shuffled = plan, fixed = plan, even = plan, away = plan, truncating = plan;
     shuffled.cores = 1, shuffled.term_order = TermOrder::shuffled;
     fixed.order = spec::Order::fixed;
     even.round_out = spec::Rounding::rne;
     away.round_out = spec::Rounding::rna;
     truncating.round_out = spec::Rounding::rtz;
-    const auto misdeclared = [&](const std::string& name, const char* bug, const Plan& own,
-                                 const Plan& declared) {
+    const auto misdeclared = [&](const std::string& name, const char* bug, const SummingPlan& own,
+                                 const SummingPlan& declared) {
       return misdeclared_in<Op, Kernel>(prefix + name, bug, own, declared);
     };
     return {misdeclared("undeclared_order",

@@ -18,7 +18,7 @@ enum class TermOrder : std::uint8_t { ascending, descending, shuffled };
 enum class Summation : std::uint8_t { chain, groups, tree };
 
 /// The choices that a kernel may make and still conform, if it declares them.
-struct Plan {
+struct SummingPlan {
   std::int64_t cores = 4;  ///< each processes consecutive windows
   TermOrder term_order = TermOrder::ascending;
   Summation summation = Summation::chain;
@@ -55,12 +55,12 @@ double sum_of(std::vector<double> terms, Summation summation, const Add& add) {
 
 /// Common base of these kernels.
 template <class Op>
-class SummingKernel : public PlannedKernel<Op, Plan> {
+class SummingKernel : public PlannedKernel<Op, SummingPlan> {
  public:
-  using PlannedKernel<Op, Plan>::PlannedKernel;
+  using PlannedKernel<Op, SummingPlan>::PlannedKernel;
 
   spec::Numerics numerics(const typename Op::Problem&) const override {
-    const Plan& declared = this->declared();
+    const SummingPlan& declared = this->declared();
     return {.round_out = declared.round_out,
             .overflow = declared.round_out == spec::Rounding::rtz ? spec::Overflow::saturate
                                                                   : spec::Overflow::inf,

@@ -13,7 +13,7 @@ namespace assay::mutants::compress {
 /// Kernels that check their arguments: two correct ones, then kernels with a fault in the checks.
 /// The last of these have one of the additional checks `more`.
 template <class Op, class Kernel>
-std::vector<MutantOf<Op>> argument_mutants_of(const std::string& prefix, const Plan& plan,
+std::vector<MutantOf<Op>> argument_mutants_of(const std::string& prefix, const SummingPlan& plan,
                                               std::vector<ExtraCheck<Op>> more) {
   using Call = spec::Call<Op>;
   std::vector<MutantOf<Op>> all = {

@@ -6,13 +6,13 @@
 namespace assay::mutants::compress {
 namespace {
 
-std::int64_t window_count_of(const Work& w, std::int64_t length) {
+std::int64_t window_count_of(const WindowWork& w, std::int64_t length) {
   return spec::window_count(length, w.problem.compress_block_size, w.problem.compress_stride);
 }
 
 /// The fault of the upstream kernel: from one window to the next, it advances by at most one
 /// sequence. After a sequence without windows, it therefore reads the next window at a wrong start.
-void misplace_after_short(const Work& w, std::vector<TokenWindow>& own) {
+void misplace_after_short(const WindowWork& w, std::vector<TokenWindow>& own) {
   const std::vector<TokenWindow> right = own;
   for (std::size_t k = 1; k < own.size(); ++k)
     for (std::int64_t b = right[k - 1].b + 1; b < right[k].b; ++b) {
@@ -24,7 +24,7 @@ void misplace_after_short(const Work& w, std::vector<TokenWindow>& own) {
     }
 }
 
-void begin_late_after_empty(const Work&, std::vector<Sequence>& all) {
+void begin_late_after_empty(const WindowWork&, std::vector<Sequence>& all) {
   std::int64_t empty = 0;
   for (Sequence& sequence : all) {
     sequence.first += empty;
@@ -32,7 +32,7 @@ void begin_late_after_empty(const Work&, std::vector<Sequence>& all) {
   }
 }
 
-void stop_at_short(const Work& w, std::vector<Sequence>& all) {
+void stop_at_short(const WindowWork& w, std::vector<Sequence>& all) {
   const auto is_short = [&](const Sequence& s) { return window_count_of(w, s.length) == 0; };
   const auto begin = std::ranges::find_if_not(all, is_short);
   all.erase(std::find_if(begin, all.end(), is_short), all.end());
@@ -40,9 +40,9 @@ void stop_at_short(const Work& w, std::vector<Sequence>& all) {
 
 }  // namespace
 
-void join_sequences(const Work& w, std::vector<Sequence>& all) { all = {{0, w.tokens}}; }
+void join_sequences(const WindowWork& w, std::vector<Sequence>& all) { all = {{0, w.tokens}}; }
 
-void exchange_rows(const Work&, std::vector<TokenWindow>& all) {
+void exchange_rows(const WindowWork&, std::vector<TokenWindow>& all) {
   if (all.size() > 1) std::swap(all[0].row, all[1].row);
 }
 
@@ -51,7 +51,7 @@ std::vector<Fault> window_faults() {
       {"last_of_sequence",
        "the last window of every sequence adds nothing",
        {.reaches =
-            [](const Work& w, const TokenWindow& window, std::int64_t) {
+            [](const WindowWork& w, const TokenWindow& window, std::int64_t) {
               return window.index + 1 < window_count_of(w, w.problem.length(window.b));
             }}},
       {"misplaced_after_short",
@@ -62,7 +62,8 @@ std::vector<Fault> window_faults() {
       // first sum is 0.
       {"boundary_style",
        "the first sequence is dropped unless it is empty",
-       {.sequences = [](const Work&, std::vector<Sequence>& all) { all.erase(all.begin()); }}},
+       {.sequences = [](const WindowWork&,
+                        std::vector<Sequence>& all) { all.erase(all.begin()); }}},
       {"empty_counts_as_one",
        "after an empty sequence, windows begin one token too late",
        {.sequences = begin_late_after_empty}},
@@ -78,7 +79,7 @@ std::vector<Fault> window_faults() {
       {"count_by_ceil",
        "the number of windows is rounded up",
        {.window_count =
-            [](const Work& w, std::int64_t length) {
+            [](const WindowWork& w, std::int64_t length) {
               const std::int64_t beyond = length - w.problem.compress_block_size,
                                  stride = w.problem.compress_stride;
               return beyond < 0 ? 0 : (beyond + stride - 1) / stride + 1;
@@ -86,20 +87,20 @@ std::vector<Fault> window_faults() {
       {"exact_fit_missed",
        "a sequence as long as one window has no window",
        {.window_count =
-            [](const Work& w, std::int64_t length) {
+            [](const WindowWork& w, std::int64_t length) {
               return length <= w.problem.compress_block_size ? 0 : window_count_of(w, length);
             }}},
       {"rest_of_window",
        "tokens of a window after its last full stride add nothing",
        {.reaches =
-            [](const Work& w, const TokenWindow&, std::int64_t k) {
+            [](const WindowWork& w, const TokenWindow&, std::int64_t k) {
               const std::int64_t stride = w.problem.compress_stride;
               return k < w.problem.compress_block_size / stride * stride;
             }}},
       {"last_round_missed",
        "with one window more than a multiple of 24 cores, the last window adds nothing",
        {.windows =
-            [](const Work&, std::vector<TokenWindow>& all) {
+            [](const WindowWork&, std::vector<TokenWindow>& all) {
               if (all.size() > 24 && all.size() % 24 == 1) all.pop_back();
             }}},
   };

@@ -14,58 +14,58 @@ using bilinear::concatenated, bilinear::OffsetIgnored, bilinear::Planter;
 /// Replacements for the steps of a kernel; null: the step is unchanged. A function that returns
 /// void changes the result of the step.
 struct Changes {
-  void (*prepare)(Work& w) = nullptr;
-  void (*sequences)(const Work& w, std::vector<Sequence>& all) = nullptr;
-  std::int64_t (*window_count)(const Work& w, std::int64_t length) = nullptr;
-  void (*windows)(const Work& w, std::vector<TokenWindow>& all) = nullptr;
-  void (*windows_of_core)(const Work& w, std::vector<TokenWindow>& own) = nullptr;
-  bool (*reaches)(const Work& w, const TokenWindow& window, std::int64_t k) = nullptr;
-  float (*weight)(const Work& w, std::int64_t k, std::int64_t n) = nullptr;
-  void (*adjust)(Work& w) = nullptr;
-  bool (*writes_row)(const Work& w, std::int64_t row) = nullptr;
+  void (*prepare)(WindowWork& w) = nullptr;
+  void (*sequences)(const WindowWork& w, std::vector<Sequence>& all) = nullptr;
+  std::int64_t (*window_count)(const WindowWork& w, std::int64_t length) = nullptr;
+  void (*windows)(const WindowWork& w, std::vector<TokenWindow>& all) = nullptr;
+  void (*windows_of_core)(const WindowWork& w, std::vector<TokenWindow>& own) = nullptr;
+  bool (*reaches)(const WindowWork& w, const TokenWindow& window, std::int64_t k) = nullptr;
+  float (*weight)(const WindowWork& w, std::int64_t k, std::int64_t n) = nullptr;
+  void (*adjust)(WindowWork& w) = nullptr;
+  bool (*writes_row)(const WindowWork& w, std::int64_t row) = nullptr;
 };
 
 /// A kernel with these changes.
 template <class Kernel>
 class Changed : public Kernel {
  public:
-  Changed(std::string name, const Plan& plan, const Changes& changes)
+  Changed(std::string name, const SummingPlan& plan, const Changes& changes)
       : Kernel(std::move(name), plan), changes_(changes) {}
 
  protected:
-  void prepare(Work& w) const override {
+  void prepare(WindowWork& w) const override {
     if (changes_.prepare != nullptr) changes_.prepare(w);
   }
-  std::vector<Sequence> sequences(const Work& w) const override {
+  std::vector<Sequence> sequences(const WindowWork& w) const override {
     std::vector<Sequence> all = Kernel::sequences(w);
     if (changes_.sequences != nullptr) changes_.sequences(w, all);
     return all;
   }
-  std::int64_t window_count(const Work& w, std::int64_t length) const override {
+  std::int64_t window_count(const WindowWork& w, std::int64_t length) const override {
     return changes_.window_count != nullptr ? changes_.window_count(w, length)
                                             : Kernel::window_count(w, length);
   }
-  std::vector<TokenWindow> windows(const Work& w) const override {
+  std::vector<TokenWindow> windows(const WindowWork& w) const override {
     std::vector<TokenWindow> all = Kernel::windows(w);
     if (changes_.windows != nullptr) changes_.windows(w, all);
     return all;
   }
-  std::vector<TokenWindow> windows_of_core(const Work& w, const std::vector<TokenWindow>& all,
+  std::vector<TokenWindow> windows_of_core(const WindowWork& w, const std::vector<TokenWindow>& all,
                                            std::size_t first, std::size_t last) const override {
     std::vector<TokenWindow> own = Kernel::windows_of_core(w, all, first, last);
     if (changes_.windows_of_core != nullptr) changes_.windows_of_core(w, own);
     return own;
   }
-  bool reaches(const Work& w, const TokenWindow& window, std::int64_t k) const override {
+  bool reaches(const WindowWork& w, const TokenWindow& window, std::int64_t k) const override {
     return changes_.reaches == nullptr || changes_.reaches(w, window, k);
   }
-  float weight(const Work& w, std::int64_t k, std::int64_t n) const override {
+  float weight(const WindowWork& w, std::int64_t k, std::int64_t n) const override {
     return changes_.weight != nullptr ? changes_.weight(w, k, n) : Kernel::weight(w, k, n);
   }
-  void adjust(Work& w) const override {
+  void adjust(WindowWork& w) const override {
     if (changes_.adjust != nullptr) changes_.adjust(w);
   }
-  bool writes_row(const Work& w, std::int64_t row) const override {
+  bool writes_row(const WindowWork& w, std::int64_t row) const override {
     return changes_.writes_row == nullptr || changes_.writes_row(w, row);
   }
 
@@ -82,13 +82,13 @@ struct Fault {
 std::vector<Fault> window_faults();
 
 /// Lets windows continue from one sequence into the next.
-void join_sequences(const Work& w, std::vector<Sequence>& all);
+void join_sequences(const WindowWork& w, std::vector<Sequence>& all);
 /// Exchanges the first two rows.
-void exchange_rows(const Work& w, std::vector<TokenWindow>& all);
+void exchange_rows(const WindowWork& w, std::vector<TokenWindow>& all);
 
 /// Calls `change(problem, window)` for each window.
 template <auto change>
-void each_window(const Work& w, std::vector<TokenWindow>& all) {
+void each_window(const WindowWork& w, std::vector<TokenWindow>& all) {
   for (TokenWindow& one : all) change(w.problem, one);
 }
 
@@ -96,7 +96,7 @@ void each_window(const Work& w, std::vector<TokenWindow>& all) {
 template <class Kernel>
 struct OwnList : Kernel {
   using Kernel::Kernel;
-  std::vector<TokenWindow> windows(const Work& w) const override {
+  std::vector<TokenWindow> windows(const WindowWork& w) const override {
     std::vector<TokenWindow> all;
     std::int64_t row = 0;
     for (const Sequence& sequence : Kernel::sequences(w))

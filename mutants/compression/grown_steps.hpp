@@ -36,18 +36,18 @@ namespace assay::mutants::compress {
 template <class Kernel>
 class Grown : public Kernel {
  public:
-  Grown(std::string name, const Plan& plan, const GrownBug<Step>& bug)
+  Grown(std::string name, const SummingPlan& plan, const GrownBug<Step>& bug)
       : Kernel(std::move(name), plan), growth_(bug) {}
 
  protected:
-  float weight(const Work& w, std::int64_t k, std::int64_t n) const override {
+  float weight(const WindowWork& w, std::int64_t k, std::int64_t n) const override {
     return growth_(Step::weight, spot_of(w, {0, 0, 0, 0}, k, n, 1),
                    [&](const Spot& at) { return Kernel::weight(w, at.j, at.n); });
   }
   /// Returns the value of a step for window, token k and head n. `sound(window, k, n)` computes the
   /// correct value.
   template <class Sound>
-  float grown_value(Step step, const Work& w, const TokenWindow& window, std::int64_t k,
+  float grown_value(Step step, const WindowWork& w, const TokenWindow& window, std::int64_t k,
                     std::int64_t n, const Sound& sound) const {
     const std::int64_t rows = this->window_count(w, w.problem.length(window.b));
     return growth_(step, spot_of(w, window, k, n, rows), [&](const Spot& at) {
@@ -59,8 +59,8 @@ class Grown : public Kernel {
   }
 
  private:
-  static Spot spot_of(const Work& w, const TokenWindow& window, std::int64_t k, std::int64_t n,
-                      std::int64_t rows) {
+  static Spot spot_of(const WindowWork& w, const TokenWindow& window, std::int64_t k,
+                      std::int64_t n, std::int64_t rows) {
     return {.b = window.b,
             .n = n,
             .i = window.index,

@@ -8,7 +8,7 @@
 
 namespace assay::mutants::compress {
 
-using bilinear::in_16_bits, bilinear::in_fp32, bilinear::Plan, bilinear::sum_of,
+using bilinear::in_16_bits, bilinear::in_fp32, bilinear::SummingPlan, bilinear::sum_of,
     bilinear::Summation, bilinear::SummingKernel, bilinear::TermOrder;
 
 /// A plain kernel that processes window by window.
@@ -20,11 +20,11 @@ class WindowKernel : public SummingKernel<Op>, protected WindowSteps {
   void run(const Problem& problem, const typename Op::Inputs& inputs,
            typename Op::Outputs& outputs) override {
     this->begin_run();
-    Work w = {.problem = problem,
-              .tokens = inputs.input.shape[0],
-              .rows = spec::output_shape(problem)[0],
-              .input = read(inputs.input),
-              .weight = read(inputs.weight)};
+    WindowWork w = {.problem = problem,
+                    .tokens = inputs.input.shape[0],
+                    .rows = spec::output_shape(problem)[0],
+                    .input = read(inputs.input),
+                    .weight = read(inputs.weight)};
     begin(w, inputs, outputs);
     prepare(w);
     const std::vector<TokenWindow> all = windows(w);
@@ -41,12 +41,12 @@ class WindowKernel : public SummingKernel<Op>, protected WindowSteps {
 
  protected:
   /// Reads the remaining tensors and sets the sums to 0.
-  virtual void begin(Work& w, const typename Op::Inputs& inputs,
+  virtual void begin(WindowWork& w, const typename Op::Inputs& inputs,
                      const typename Op::Outputs& outputs) const = 0;
-  virtual void add_window(Work& w, const TokenWindow& window, std::size_t core) const = 0;
+  virtual void add_window(WindowWork& w, const TokenWindow& window, std::size_t core) const = 0;
   /// Completes the sums, calls `adjust` and writes the outputs.
-  virtual void end(Work& w, typename Op::Outputs& outputs) const = 0;
-  void store(const Work& w, const std::vector<double>& values, spec::Tensor& tensor) const {
+  virtual void end(WindowWork& w, typename Op::Outputs& outputs) const = 0;
+  void store(const WindowWork& w, const std::vector<double>& values, spec::Tensor& tensor) const {
     const bool has_channels = tensor.shape.size() == 3;
     const std::int64_t row_size = has_channels ? w.problem.heads * w.problem.head_dim : 1;
     std::int64_t next = 0;

@@ -17,7 +17,7 @@ std::vector<Sequence> sequences_of(const Problem& problem) {
 
 }  // namespace
 
-bool is_covered(const Work& w, std::int64_t token) {
+bool is_covered(const WindowWork& w, std::int64_t token) {
   const Problem& p = w.problem;
   return std::ranges::any_of(sequences_of(p), [&](const Sequence& s) {
     const std::int64_t count =
@@ -34,15 +34,15 @@ std::vector<float> WindowSteps::read(const spec::Tensor& tensor) const {
   return values;
 }
 
-std::vector<Sequence> WindowSteps::sequences(const Work& w) const {
+std::vector<Sequence> WindowSteps::sequences(const WindowWork& w) const {
   return sequences_of(w.problem);
 }
 
-std::int64_t WindowSteps::window_count(const Work& w, std::int64_t length) const {
+std::int64_t WindowSteps::window_count(const WindowWork& w, std::int64_t length) const {
   return spec::window_count(length, w.problem.compress_block_size, w.problem.compress_stride);
 }
 
-std::vector<TokenWindow> WindowSteps::windows(const Work& w) const {
+std::vector<TokenWindow> WindowSteps::windows(const WindowWork& w) const {
   std::vector<TokenWindow> all;
   std::int64_t b = 0, row = 0;
   for (const Sequence& sequence : sequences(w)) {
@@ -54,7 +54,7 @@ std::vector<TokenWindow> WindowSteps::windows(const Work& w) const {
   return all;
 }
 
-std::vector<TokenWindow> WindowSteps::windows_of_core(const Work&,
+std::vector<TokenWindow> WindowSteps::windows_of_core(const WindowWork&,
                                                       const std::vector<TokenWindow>& all,
                                                       std::size_t first, std::size_t last) const {
   const auto begin = all.begin();

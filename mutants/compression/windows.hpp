@@ -21,7 +21,7 @@ struct TokenWindow {
 
 /// The values of one call, all tensors row-major without gaps. Tensors that the operator does not
 /// have are empty.
-struct Work {
+struct WindowWork {
   const Problem& problem;
   std::int64_t tokens, rows;  ///< of input and of the compressed tensor
   std::vector<float> input, weight, output_grad;
@@ -39,7 +39,7 @@ struct Work {
 };
 
 /// Returns whether a window covers the token.
-bool is_covered(const Work& w, std::int64_t token);
+bool is_covered(const WindowWork& w, std::int64_t token);
 
 /// The steps that both operators share. Every step is a virtual function, so that a mutant
 /// overrides the step that it gets wrong.
@@ -49,23 +49,25 @@ class WindowSteps {
 
   std::vector<float> read(const spec::Tensor& tensor) const;
   /// Called after the tensors were read and the sums were set to 0. A mutant can change both.
-  virtual void prepare(Work&) const {}
-  virtual std::vector<Sequence> sequences(const Work& w) const;
-  virtual std::int64_t window_count(const Work& w, std::int64_t length) const;
-  virtual std::vector<TokenWindow> windows(const Work& w) const;
+  virtual void prepare(WindowWork&) const {}
+  virtual std::vector<Sequence> sequences(const WindowWork& w) const;
+  virtual std::int64_t window_count(const WindowWork& w, std::int64_t length) const;
+  virtual std::vector<TokenWindow> windows(const WindowWork& w) const;
   /// Returns the windows that one core processes: those from `first` to `last` in `all`.
-  virtual std::vector<TokenWindow> windows_of_core(const Work& w,
+  virtual std::vector<TokenWindow> windows_of_core(const WindowWork& w,
                                                    const std::vector<TokenWindow>& all,
                                                    std::size_t first, std::size_t last) const;
   /// Returns whether token k of the window takes part in the sums.
-  virtual bool reaches(const Work&, const TokenWindow&, std::int64_t /*k*/) const { return true; }
-  virtual float weight(const Work& w, std::int64_t k, std::int64_t n) const {
+  virtual bool reaches(const WindowWork&, const TokenWindow&, std::int64_t /*k*/) const {
+    return true;
+  }
+  virtual float weight(const WindowWork& w, std::int64_t k, std::int64_t n) const {
     return w.weight[w.weight_at(k, n)];
   }
   /// Called before the outputs are written. A mutant can change the sums.
-  virtual void adjust(Work&) const {}
+  virtual void adjust(WindowWork&) const {}
   /// Returns whether the kernel writes this token or row of an output with channels.
-  virtual bool writes_row(const Work&, std::int64_t /*row*/) const { return true; }
+  virtual bool writes_row(const WindowWork&, std::int64_t /*row*/) const { return true; }
 };
 
 }  // namespace assay::mutants::compress

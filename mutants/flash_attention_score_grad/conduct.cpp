@@ -35,7 +35,7 @@ struct Counting : Kernel {
 /// Adds to a buffer that still holds the result of the previous call, as if it were cleared.
 struct StateBetweenCalls : Kernel {
   using Kernel::Kernel;
-  void adjust(Work& w) const override {
+  void adjust(AttentionWork& w) const override {
     if (w.dv.values.empty()) return;
     static std::mutex mutex;
     static std::vector<float> left;
@@ -49,7 +49,7 @@ struct StateBetweenCalls : Kernel {
 
 struct OnceInFiftyRuns : Counting {
   using Counting::Counting;
-  void adjust(Work& w) const override {
+  void adjust(AttentionWork& w) const override {
     if (run_number % 50 == 0) std::ranges::fill(w.dk.values, 0.0f);
   }
 };
@@ -57,7 +57,7 @@ struct OnceInFiftyRuns : Counting {
 /// Two cores add to one row of dq. One of them writes late, so the addition of the other is lost.
 struct DelayedWrite : Counting {
   using Counting::Counting;
-  void add_pair(Work& w, Query q, std::int64_t j, const RowState& row) const override {
+  void add_pair(AttentionWork& w, Query q, std::int64_t j, const RowState& row) const override {
     constexpr std::int64_t tile = 16;
     const std::int64_t rows = w.problem.length_q(q.b), keys = w.problem.length_kv(q.b);
     const auto unlucky = static_cast<std::int64_t>(mixed(run_number) >> 1) % rows;

@@ -8,7 +8,7 @@ namespace {
 
 struct SumCountsMaskedKeys : Kernel {
   using Kernel::Kernel;
-  RowState forward_statistics(const Work& w, Query q) const override {
+  RowState forward_statistics(const AttentionWork& w, Query q) const override {
     RowState row = Kernel::forward_statistics(w, q);
     if (row.softmax_max == -std::numeric_limits<float>::max()) return row;
     for (std::int64_t j = 0; j < keys(w, q.b); ++j)
@@ -22,10 +22,10 @@ struct SumCountsMaskedKeys : Kernel {
 /// softmax_sum is relative to this maximum, so the probabilities and gradients are still correct.
 struct MaxBeforeBias : Kernel {
   using Kernel::Kernel;
-  RowState forward_statistics(const Work& w, Query q) const override {
+  RowState forward_statistics(const AttentionWork& w, Query q) const override {
     const RowState row = Kernel::forward_statistics(w, q);
     if (row.softmax_max == -std::numeric_limits<float>::max()) return row;
-    Work plain = w;
+    AttentionWork plain = w;
     plain.pse.clear();
     const float max = Kernel::forward_statistics(plain, q).softmax_max;
     const float factor = exponential(Exponential::library, row.softmax_max - max);
@@ -35,14 +35,15 @@ struct MaxBeforeBias : Kernel {
 
 struct OutputNotRescaled : Kernel {
   using Kernel::Kernel;
-  float output_weight(const Work& w, Query q, std::int64_t j, const RowState& row) const override {
+  float output_weight(const AttentionWork& w, Query q, std::int64_t j,
+                      const RowState& row) const override {
     return Kernel::output_weight(w, q, j, row) / inverse_keep_prob(w);
   }
 };
 
 struct SumOfDropped : Kernel {
   using Kernel::Kernel;
-  RowState forward_statistics(const Work& w, Query q) const override {
+  RowState forward_statistics(const AttentionWork& w, Query q) const override {
     const RowState row = Kernel::forward_statistics(w, q);
     if (row.softmax_max == -std::numeric_limits<float>::max()) return row;
     float sum = 0;
@@ -59,7 +60,7 @@ struct OneReplica : Kernel {
 
 struct DeadSumOfOne : Kernel {
   using Kernel::Kernel;
-  RowState forward_statistics(const Work& w, Query q) const override {
+  RowState forward_statistics(const AttentionWork& w, Query q) const override {
     RowState row = Kernel::forward_statistics(w, q);
     if (row.softmax_max == -std::numeric_limits<float>::max()) row.softmax_sum = 1;
     return row;

@@ -44,7 +44,7 @@ inline constexpr auto spellings_of<mutants::Step> = Spellings<mutants::Step, 11>
 namespace assay::mutants {
 namespace {
 
-Spot spot_of(const Work& w, Query q, std::int64_t j) {
+Spot spot_of(const AttentionWork& w, Query q, std::int64_t j) {
   return {.b = q.b,
           .n = q.n,
           .i = q.i,
@@ -63,29 +63,30 @@ class Grown : public Kernel {
       : Kernel(std::move(name), plan), growth_(bug) {}
 
  protected:
-  float product(const Work& w, Query q, std::int64_t j) const override {
+  float product(const AttentionWork& w, Query q, std::int64_t j) const override {
     return growth_(Step::product, spot_of(w, q, j),
                    [&](const Spot& at) { return Kernel::product(w, query_of(at), at.j); });
   }
-  float probability(const Work& w, Query q, std::int64_t j, const RowState& row) const override {
+  float probability(const AttentionWork& w, Query q, std::int64_t j,
+                    const RowState& row) const override {
     return growth_(Step::probability, spot_of(w, q, j),
                    [&](const Spot& at) { return Kernel::probability(w, query_of(at), at.j, row); });
   }
-  float dropped(const Work& w, Query q, std::int64_t j, float prob) const override {
+  float dropped(const AttentionWork& w, Query q, std::int64_t j, float prob) const override {
     return growth_(Step::dropped, spot_of(w, q, j),
                    [&](const Spot& at) { return Kernel::dropped(w, query_of(at), at.j, prob); });
   }
-  float dprobability(const Work& w, Query q, std::int64_t j) const override {
+  float dprobability(const AttentionWork& w, Query q, std::int64_t j) const override {
     return growth_(Step::dprobability, spot_of(w, q, j),
                    [&](const Spot& at) { return Kernel::dprobability(w, query_of(at), at.j); });
   }
-  float dscore(const Work& w, Query q, std::int64_t j, float prob,
+  float dscore(const AttentionWork& w, Query q, std::int64_t j, float prob,
                const RowState& row) const override {
     return growth_(Step::dscore, spot_of(w, q, j), [&](const Spot& at) {
       return Kernel::dscore(w, query_of(at), at.j, prob, row);
     });
   }
-  RowState row_state(const Work& w, Query q) const override {
+  RowState row_state(const AttentionWork& w, Query q) const override {
     const auto part = [&](Step step, float RowState::*member) {
       return growth_(step, spot_of(w, q, 0),
                      [&](const Spot& at) { return Kernel::row_state(w, query_of(at)).*member; });
@@ -94,7 +95,7 @@ class Grown : public Kernel {
             .softmax_sum = part(Step::softmax_sum, &RowState::softmax_sum),
             .row_term = part(Step::row_term, &RowState::row_term)};
   }
-  std::span<const float> collected(const Work& w, Gradient which, Query q,
+  std::span<const float> collected(const AttentionWork& w, Gradient which, Query q,
                                    std::int64_t j) const override {
     const Step step = which == Gradient::dq   ? Step::key_of_dq
                       : which == Gradient::dk ? Step::query_of_dk

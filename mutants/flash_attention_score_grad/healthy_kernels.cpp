@@ -25,7 +25,8 @@ struct LogSumExp : Kernel {
     declared.lse_form = true;
     return declared;
   }
-  float probability(const Work& w, Query q, std::int64_t j, const RowState& row) const override {
+  float probability(const AttentionWork& w, Query q, std::int64_t j,
+                    const RowState& row) const override {
     if (!keeps(w, q, j)) return 0;
     return std::exp(score(w, q, j) - (row.softmax_max + std::log(row.softmax_sum)));
   }
@@ -34,11 +35,13 @@ struct LogSumExp : Kernel {
 /// Computes the rope product first and accumulates the rest onto it.
 struct RopeFirst : Kernel {
   using Kernel::Kernel;
-  float product(const Work& w, Query q, std::int64_t j) const override {
+  float product(const AttentionWork& w, Query q, std::int64_t j) const override {
     return dot(w.query.row(q.b, q.n, q.i), w.key.row(key_position(w, q, j)),
                Kernel::rope_product(w, q, j, 0));
   }
-  float rope_product(const Work&, Query, std::int64_t, float sum) const override { return sum; }
+  float rope_product(const AttentionWork&, Query, std::int64_t, float sum) const override {
+    return sum;
+  }
 };
 
 /// Flushes results below the smallest normal fp32 number to zero, as devices may.
@@ -47,21 +50,24 @@ struct FlushToZero : Kernel {
   static float flushed(float value) {
     return std::abs(value) < std::numeric_limits<float>::min() ? 0.0F : value;
   }
-  float probability(const Work& w, Query q, std::int64_t j, const RowState& row) const override {
+  float probability(const AttentionWork& w, Query q, std::int64_t j,
+                    const RowState& row) const override {
     return flushed(Kernel::probability(w, q, j, row));
   }
-  float dscore(const Work& w, Query q, std::int64_t j, float prob,
+  float dscore(const AttentionWork& w, Query q, std::int64_t j, float prob,
                const RowState& row) const override {
     return flushed(Kernel::dscore(w, q, j, prob, row));
   }
-  float cast(const Work& w, float value) const override { return Kernel::cast(w, flushed(value)); }
+  float cast(const AttentionWork& w, float value) const override {
+    return Kernel::cast(w, flushed(value));
+  }
 };
 
 /// Expands the drop bits to one byte each, once.
 struct DropBytes : Kernel {
   using Kernel::Kernel;
-  Work load(const Op::Problem& p, const Op::Inputs& inputs) const override {
-    Work w = Kernel::load(p, inputs);
+  AttentionWork load(const Op::Problem& p, const Op::Inputs& inputs) const override {
+    AttentionWork w = Kernel::load(p, inputs);
     std::vector<std::uint8_t> spread;
     for (std::uint8_t byte : w.drop_bytes)
       for (int bit = 0; bit < 8; ++bit, byte = static_cast<std::uint8_t>(byte >> 1))
@@ -69,7 +75,7 @@ struct DropBytes : Kernel {
     w.drop_bytes = std::move(spread);
     return w;
   }
-  bool bit_is_set(const Work& w, std::int64_t bit) const override {
+  bool bit_is_set(const AttentionWork& w, std::int64_t bit) const override {
     return w.drop_bytes[static_cast<std::size_t>(bit)] == 1;
   }
 };
@@ -78,7 +84,8 @@ struct DropBytes : Kernel {
 /// device does.
 struct ToeplitzLookup : Kernel {
   using Kernel::Kernel;
-  std::int64_t compressed_pse_element(const Work& w, Query q, std::int64_t j) const override {
+  std::int64_t compressed_pse_element(const AttentionWork& w, Query q,
+                                      std::int64_t j) const override {
     constexpr std::int64_t rows = spec::compressed_pse_rows;
     const std::int64_t columns = w.problem.seq_kv;
     if (is_packed(w.problem.input_layout)) {
@@ -95,10 +102,10 @@ struct ToeplitzLookup : Kernel {
 /// Reads the drop mask even if keep_prob is 1; all of its bits are then 1.
 struct DropMaskAlwaysRead : Kernel {
   using Kernel::Kernel;
-  Work load(const Op::Problem& p, const Op::Inputs& inputs) const override {
+  AttentionWork load(const Op::Problem& p, const Op::Inputs& inputs) const override {
     Op::Problem dropping = p;
     if (inputs.drop_mask && !p.has_dropout()) dropping.keep_prob = 0.5;
-    Work w = Kernel::load(dropping, inputs);
+    AttentionWork w = Kernel::load(dropping, inputs);
     w.problem = p;
     return w;
   }
@@ -108,7 +115,7 @@ struct DropMaskAlwaysRead : Kernel {
 /// device does tile by tile.
 struct TriangleLookup : Kernel {
   using Kernel::Kernel;
-  bool keeps(const Work& w, Query q, std::int64_t j) const override {
+  bool keeps(const AttentionWork& w, Query q, std::int64_t j) const override {
     if (w.atten_mask == nullptr || !is_compressed(w.problem.atten_mask))
       return Kernel::keeps(w, q, j);
     const std::int64_t mode = sparse_mode(w, q.b);
@@ -122,7 +129,7 @@ struct TriangleLookup : Kernel {
  private:
   /// Returns the mask element that is `left` columns left of the diagonal, clamped to the edges of
   /// the pattern.
-  bool is_kept(const Work& w, Query q, std::int64_t left) const {
+  bool is_kept(const AttentionWork& w, Query q, std::int64_t left) const {
     constexpr std::int64_t last = spec::compressed_mask_edge - 1;
     const std::int64_t row = std::clamp<std::int64_t>(left, 0, last);
     return !excluded(w, {q.b, q.n, row}, std::clamp<std::int64_t>(-left, 0, last));

@@ -7,7 +7,7 @@ namespace {
 
 struct CausalEdgeRight : Kernel {
   using Kernel::Kernel;
-  bool keeps(const Work& w, Query q, std::int64_t j) const override {
+  bool keeps(const AttentionWork& w, Query q, std::int64_t j) const override {
     if (w.atten_mask != nullptr && sparse_mode(w, q.b) == 2) return j <= q.i + 1;
     return Kernel::keeps(w, q, j);
   }
@@ -15,7 +15,7 @@ struct CausalEdgeRight : Kernel {
 
 struct CausalEdgeLeft : Kernel {
   using Kernel::Kernel;
-  bool keeps(const Work& w, Query q, std::int64_t j) const override {
+  bool keeps(const AttentionWork& w, Query q, std::int64_t j) const override {
     if (w.atten_mask != nullptr && sparse_mode(w, q.b) == 3) return j < q.i + corner(w, q.b);
     return Kernel::keeps(w, q, j);
   }
@@ -23,7 +23,7 @@ struct CausalEdgeLeft : Kernel {
 
 struct Mode3LeftUp : Kernel {
   using Kernel::Kernel;
-  bool keeps(const Work& w, Query q, std::int64_t j) const override {
+  bool keeps(const AttentionWork& w, Query q, std::int64_t j) const override {
     if (w.atten_mask != nullptr && sparse_mode(w, q.b) == 3) return j <= q.i;
     return Kernel::keeps(w, q, j);
   }
@@ -33,7 +33,7 @@ struct Mode3LeftUp : Kernel {
 template <std::int64_t left, std::int64_t right>
 struct BandEdgeMoved : Kernel {
   using Kernel::Kernel;
-  bool keeps(const Work& w, Query q, std::int64_t j) const override {
+  bool keeps(const AttentionWork& w, Query q, std::int64_t j) const override {
     if (w.atten_mask == nullptr || w.problem.sparse_mode != 4) return Kernel::keeps(w, q, j);
     const std::int64_t diagonal = q.i + corner(w, q.b);
     return diagonal - w.problem.pre_tokens + left <= j &&
@@ -43,18 +43,20 @@ struct BandEdgeMoved : Kernel {
 
 struct BandLeftUp : Kernel {
   using Kernel::Kernel;
-  bool keeps(const Work& w, Query q, std::int64_t j) const override {
+  bool keeps(const AttentionWork& w, Query q, std::int64_t j) const override {
     if (w.atten_mask == nullptr || w.problem.sparse_mode != 4) return Kernel::keeps(w, q, j);
     return q.i - w.problem.pre_tokens <= j && j <= q.i + w.problem.next_tokens;
   }
 };
 
 /// Returns whether the call has a user mask whose elements are read.
-bool reads_mask(const Work& w) { return w.atten_mask != nullptr && w.problem.sparse_mode <= 1; }
+bool reads_mask(const AttentionWork& w) {
+  return w.atten_mask != nullptr && w.problem.sparse_mode <= 1;
+}
 
 struct UserMaskRowBelow : Kernel {
   using Kernel::Kernel;
-  bool keeps(const Work& w, Query q, std::int64_t j) const override {
+  bool keeps(const AttentionWork& w, Query q, std::int64_t j) const override {
     if (reads_mask(w)) q.i = std::min(q.i + 1, w.problem.length_q(q.b) - 1);
     return Kernel::keeps(w, q, j);
   }
@@ -62,7 +64,7 @@ struct UserMaskRowBelow : Kernel {
 
 struct UserMaskFirstHead : Kernel {
   using Kernel::Kernel;
-  bool keeps(const Work& w, Query q, std::int64_t j) const override {
+  bool keeps(const AttentionWork& w, Query q, std::int64_t j) const override {
     if (reads_mask(w)) q.n = 0;
     return Kernel::keeps(w, q, j);
   }
@@ -70,40 +72,40 @@ struct UserMaskFirstHead : Kernel {
 
 struct UserMaskFirstBatch : Kernel {
   using Kernel::Kernel;
-  bool keeps(const Work& w, Query q, std::int64_t j) const override {
+  bool keeps(const AttentionWork& w, Query q, std::int64_t j) const override {
     if (reads_mask(w)) q.b = 0;
     return Kernel::keeps(w, q, j);
   }
 };
 
 /// Returns whether a full mask of packed sequences has one slice per sequence.
-bool has_packed_slices(const Work& w) {
+bool has_packed_slices(const AttentionWork& w) {
   return reads_mask(w) && is_packed(w.problem.input_layout) && w.atten_mask->shape.size() == 4;
 }
 
 struct PackedMaskFirstSequence : Kernel {
   using Kernel::Kernel;
-  bool excluded(const Work& w, Query q, std::int64_t j) const override {
+  bool excluded(const AttentionWork& w, Query q, std::int64_t j) const override {
     return Kernel::excluded(w, {has_packed_slices(w) ? 0 : q.b, q.n, q.i}, j);
   }
 };
 
 struct PackedMaskFirstHead : Kernel {
   using Kernel::Kernel;
-  bool excluded(const Work& w, Query q, std::int64_t j) const override {
+  bool excluded(const AttentionWork& w, Query q, std::int64_t j) const override {
     return Kernel::excluded(w, {q.b, has_packed_slices(w) ? 0 : q.n, q.i}, j);
   }
 };
 
 /// Returns whether a compressed mask has slices.
-bool has_compressed_slices(const Work& w) {
+bool has_compressed_slices(const AttentionWork& w) {
   return w.atten_mask != nullptr && is_compressed(w.problem.atten_mask) &&
          w.problem.atten_mask > spec::MaskShape::compressed_one_one_ss;
 }
 
 struct CompressedSlicesAsWritten : Kernel {
   using Kernel::Kernel;
-  bool keeps(const Work& w, Query q, std::int64_t j) const override {
+  bool keeps(const AttentionWork& w, Query q, std::int64_t j) const override {
     return has_compressed_slices(w) ? !excluded(w, q, j) : Kernel::keeps(w, q, j);
   }
 };
@@ -112,7 +114,7 @@ struct CompressedSlicesAsWritten : Kernel {
 /// which is then too small.
 struct CompressedSlicesIgnored : Kernel {
   using Kernel::Kernel;
-  bool keeps(const Work& w, Query q, std::int64_t j) const override {
+  bool keeps(const AttentionWork& w, Query q, std::int64_t j) const override {
     return has_compressed_slices(w) || Kernel::keeps(w, q, j);
   }
 };
@@ -120,7 +122,7 @@ struct CompressedSlicesIgnored : Kernel {
 /// Uses the slice stride of a full mask for the slices of a compressed mask.
 struct CompressedSlicesApart : Kernel {
   using Kernel::Kernel;
-  bool keeps(const Work& w, Query q, std::int64_t j) const override {
+  bool keeps(const AttentionWork& w, Query q, std::int64_t j) const override {
     const Op::Problem& p = w.problem;
     if (!has_compressed_slices(w) || p.sparse_mode != 2) return Kernel::keeps(w, q, j);
     const std::int64_t heads = w.atten_mask->shape[1];
@@ -132,12 +134,13 @@ struct CompressedSlicesApart : Kernel {
 
 struct MaskIgnored : Kernel {
   using Kernel::Kernel;
-  bool keeps(const Work&, Query, std::int64_t) const override { return true; }
+  bool keeps(const AttentionWork&, Query, std::int64_t) const override { return true; }
 };
 
 struct DeadRowsAttend : Kernel {
   using Kernel::Kernel;
-  float probability(const Work& w, Query q, std::int64_t j, const RowState& row) const override {
+  float probability(const AttentionWork& w, Query q, std::int64_t j,
+                    const RowState& row) const override {
     if (is_dead(w, q)) return 1.0f / static_cast<float>(w.problem.length_kv(q.b));
     return Kernel::probability(w, q, j, row);
   }
@@ -145,7 +148,7 @@ struct DeadRowsAttend : Kernel {
 
 struct DeadRowsGarbage : Kernel {
   using Kernel::Kernel;
-  void adjust(Work& w) const override {
+  void adjust(AttentionWork& w) const override {
     for (std::int64_t b = 0; b < w.problem.batch; ++b)
       for (std::int64_t n = 0; n < w.problem.heads_q; ++n)
         for (std::int64_t i = 0; i < w.problem.length_q(b); ++i)
@@ -157,7 +160,7 @@ struct DeadRowsGarbage : Kernel {
 /// diagonal.
 struct DiagonalTileSkipped : Kernel {
   using Kernel::Kernel;
-  bool visits(const Work& w, std::int64_t b, const Tile& tile) const override {
+  bool visits(const AttentionWork& w, std::int64_t b, const Tile& tile) const override {
     const std::int64_t mode = sparse_mode(w, b);
     if (w.atten_mask == nullptr || mode < 2 || mode > 3) return true;
     const std::int64_t shift = mode == 3 ? corner(w, b) : 0;

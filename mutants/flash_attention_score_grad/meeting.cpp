@@ -18,7 +18,7 @@ bool drops_some(const Op::Problem& p) {
 struct MaximumIn16Bits : Kernel {
   using Kernel::Kernel;
   static bool concerns(const Op::Problem& p) { return query_extents(p).tokens() > last_of_16_bits; }
-  RowState row_state(const Work& w, Query q) const override {
+  RowState row_state(const AttentionWork& w, Query q) const override {
     RowState row = Kernel::row_state(w, q);
     const spec::Extents& e = w.softmax_max.extents;
     std::int64_t token = (e.start(q.b) + q.i) & last_of_16_bits, b = 0;
@@ -34,7 +34,7 @@ struct LateDropBitsSet : Kernel {
   static bool concerns(const Op::Problem& p) {
     return drops_some(p) && spec::score_count(p) > last_of_20_bits;
   }
-  bool bit_is_set(const Work& w, std::int64_t bit) const override {
+  bool bit_is_set(const AttentionWork& w, std::int64_t bit) const override {
     return bit > last_of_20_bits || Kernel::bit_is_set(w, bit);
   }
 };
@@ -51,8 +51,8 @@ struct QueryOfSequence : Kernel {
     }
     return found;
   }
-  Work load(const Op::Problem& p, const Op::Inputs& inputs) const override {
-    Work w = Kernel::load(p, inputs);
+  AttentionWork load(const Op::Problem& p, const Op::Inputs& inputs) const override {
+    AttentionWork w = Kernel::load(p, inputs);
     if (!concerns(p)) return w;
     const DenseRows dy = w.dy;
     const spec::Extents& e = dy.extents;
@@ -73,7 +73,7 @@ struct LastRoundMissed : Kernel {
     const std::int64_t heads = p.batch * p.heads_q;
     return heads > 24 && heads % 24 == 1;
   }
-  void add_pair(Work& w, Query q, std::int64_t j, const RowState& row) const override {
+  void add_pair(AttentionWork& w, Query q, std::int64_t j, const RowState& row) const override {
     const bool last = q.b == w.problem.batch - 1 && q.n == w.problem.heads_q - 1;
     if (!last || !concerns(w.problem)) Kernel::add_pair(w, q, j, row);
   }
@@ -88,7 +88,7 @@ struct NarrowValueOfBsh : Kernel {
            p.sparse_mode == 3 && p.atten_mask != MaskShape::absent && p.head_dim_v < p.head_dim &&
            p.group() > 1;
   }
-  void adjust(Work& w) const override {
+  void adjust(AttentionWork& w) const override {
     if (!concerns(w.problem)) return;
     visit_rows(w.dv.extents, [&](std::int64_t b, std::int64_t n, std::int64_t s) {
       w.dv.row(b, n, s).back() = 0;
@@ -102,7 +102,7 @@ struct LateRopeMissed : Kernel {
   static bool concerns(const Op::Problem& p) {
     return p.head_dim_rope > 0 && p.heads_q >= 16 && p.seq_q > 1024;
   }
-  float rope_product(const Work& w, Query q, std::int64_t j, float sum) const override {
+  float rope_product(const AttentionWork& w, Query q, std::int64_t j, float sum) const override {
     return concerns(w.problem) && q.i >= 1024 ? sum : Kernel::rope_product(w, q, j, sum);
   }
 };
@@ -115,7 +115,7 @@ struct DropRowsOfSquare : Kernel {
     return drops_some(p) && p.sparse_mode == 2 && p.atten_mask != MaskShape::absent &&
            p.group() > 1 && p.batch == 4 && p.seq_q > p.seq_kv;
   }
-  std::int64_t drop_bit(const Work& w, Query q, std::int64_t j) const override {
+  std::int64_t drop_bit(const AttentionWork& w, Query q, std::int64_t j) const override {
     if (concerns(w.problem)) q.i = std::min(q.i, w.problem.length_kv(q.b) - 1);
     return Kernel::drop_bit(w, q, j);
   }

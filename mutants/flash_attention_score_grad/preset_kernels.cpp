@@ -42,18 +42,18 @@ class PresetKernel : public Kernel {
   }
 
  protected:
-  Work load(const Op::Problem& p, const Op::Inputs& inputs) const override {
-    Work w = Kernel::load(p, inputs);
+  AttentionWork load(const Op::Problem& p, const Op::Inputs& inputs) const override {
+    AttentionWork w = Kernel::load(p, inputs);
     if (!numerics_.operand_scaled) return w;
     for (DenseRows* keys : {&w.key, &w.key_rope})
       for (float& x : keys->values) x = even(x * Kernel::scale(w), p.dtype);
     return w;
   }
-  void clear(Work& w, const Op::Outputs& outputs) const override {
+  void clear(AttentionWork& w, const Op::Outputs& outputs) const override {
     Kernel::clear(w, outputs);
     of_heads_ = {w.dk, w.dv, w.dk_rope};
   }
-  void begin_head(Work& w, std::int64_t, std::int64_t) const override {
+  void begin_head(AttentionWork& w, std::int64_t, std::int64_t) const override {
     for (std::size_t k = 0; k < of_heads_.size(); ++k)
       for (std::size_t x = 0; x < of_heads_[k].values.size(); ++x) {
         float& partial = w.gradient(of_keys[k]).values[x];
@@ -61,40 +61,41 @@ class PresetKernel : public Kernel {
         partial = 0;
       }
   }
-  void adjust(Work& w) const override {
+  void adjust(AttentionWork& w) const override {
     for (std::size_t k = 0; k < of_heads_.size(); ++k)
       for (std::size_t x = 0; x < of_heads_[k].values.size(); ++x) {
         float& partial = w.gradient(of_keys[k]).values[x];
         partial = of_heads_[k].values[x] + even(partial, numerics_.partials);
       }
   }
-  float scale(const Work& w) const override {
+  float scale(const AttentionWork& w) const override {
     return numerics_.operand_scaled ? 1 : Kernel::scale(w);
   }
-  float gradient_scale(const Work& w, Gradient which) const override {
+  float gradient_scale(const AttentionWork& w, Gradient which) const override {
     const bool is_of_key = which == Gradient::dk || which == Gradient::dk_rope;
     return is_of_key ? Kernel::scale(w) : Kernel::gradient_scale(w, which);
   }
-  float score(const Work& w, Query q, std::int64_t j) const override {
+  float score(const AttentionWork& w, Query q, std::int64_t j) const override {
     return even(Kernel::score(w, q, j), numerics_.store_s);
   }
-  float probability(const Work& w, Query q, std::int64_t j, const RowState& row) const override {
+  float probability(const AttentionWork& w, Query q, std::int64_t j,
+                    const RowState& row) const override {
     if (!numerics_.lse_form) return Kernel::probability(w, q, j, row);
     if (!keeps(w, q, j)) return 0;
     const float shift = row.softmax_max + std::log(row.softmax_sum);
     return std::exp2(std::fma(score(w, q, j), log2_e, -shift * log2_e));
   }
-  float dropped(const Work& w, Query q, std::int64_t j, float prob) const override {
+  float dropped(const AttentionWork& w, Query q, std::int64_t j, float prob) const override {
     return Kernel::dropped(w, q, j, even(prob, numerics_.store_p));
   }
-  float dprobability(const Work& w, Query q, std::int64_t j) const override {
+  float dprobability(const AttentionWork& w, Query q, std::int64_t j) const override {
     return even(Kernel::dprobability(w, q, j), numerics_.store_dp);
   }
-  float dscore(const Work& w, Query q, std::int64_t j, float prob,
+  float dscore(const AttentionWork& w, Query q, std::int64_t j, float prob,
                const RowState& row) const override {
     return Kernel::dscore(w, q, j, even(prob, numerics_.store_p), row);
   }
-  float row_term(const Work& w, Query q, const RowState& row) const override {
+  float row_term(const AttentionWork& w, Query q, const RowState& row) const override {
     if (plan().delta == spec::RowTerm::given) return Kernel::row_term(w, q, row);
     float sum = 0;
     for (std::int64_t j = 0; j < keys(w, q.b); ++j)

@@ -36,7 +36,7 @@ void clear_row(std::span<float> row) { std::ranges::fill(row, 0.0f); }
 /// channels.
 struct HeadSizePaddedTwice : Kernel {
   using Kernel::Kernel;
-  void adjust(Work& w) const override {
+  void adjust(AttentionWork& w) const override {
     const std::int64_t dim = w.problem.head_dim;
     if (!((dim >= 65 && dim <= 82) || (dim >= 97 && dim <= 112))) return;
     change_rows(w.dq, [&](std::span<float> row, std::int64_t b, std::int64_t, std::int64_t s) {
@@ -48,7 +48,7 @@ struct HeadSizePaddedTwice : Kernel {
 /// Uses the number of keys that the row sees as the row stride of the drop bits.
 struct DropBitsByVisibleKeys : Kernel {
   using Kernel::Kernel;
-  std::int64_t drop_bit(const Work& w, Query q, std::int64_t j) const override {
+  std::int64_t drop_bit(const AttentionWork& w, Query q, std::int64_t j) const override {
     if (!has_mode(w.problem, {2, 3})) return Kernel::drop_bit(w, q, j);
     const std::int64_t end = q.i + 1 + (w.problem.sparse_mode == 3 ? corner(w, q.b) : 0);
     const std::int64_t seen = std::clamp<std::int64_t>(end, 0, w.problem.length_kv(q.b));
@@ -60,7 +60,7 @@ struct DropBitsByVisibleKeys : Kernel {
 /// Does not apply dropout to dP before it subtracts the row term.
 struct DropMissingBeforeRowTerm : Kernel {
   using Kernel::Kernel;
-  float dprobability(const Work& w, Query q, std::int64_t j) const override {
+  float dprobability(const AttentionWork& w, Query q, std::int64_t j) const override {
     return dot(w.dy.row(q.b, q.n, q.i), w.value.row(key_position(w, q, j)));
   }
 };
@@ -68,7 +68,7 @@ struct DropMissingBeforeRowTerm : Kernel {
 /// The last tile of queries has rows without a query. The bias of these rows makes P overflow.
 struct BiasBeyondLastQuery : Kernel {
   using Kernel::Kernel;
-  void adjust(Work& w) const override {
+  void adjust(AttentionWork& w) const override {
     if (w.pse.empty()) return;
     for (const Gradient which : {Gradient::dk, Gradient::dv})
       change_rows(w.gradient(which),
@@ -80,14 +80,16 @@ struct BiasBeyondLastQuery : Kernel {
 
 struct KeysWithoutQueriesUnwritten : Kernel {
   using Kernel::Kernel;
-  bool writes_row(const Work& w, Gradient which, std::int64_t b, std::int64_t) const override {
+  bool writes_row(const AttentionWork& w, Gradient which, std::int64_t b,
+                  std::int64_t) const override {
     return is_of_queries(which) || w.problem.length_q(b) > 0;
   }
 };
 
 struct QueriesWithoutKeysUnwritten : Kernel {
   using Kernel::Kernel;
-  bool writes_row(const Work& w, Gradient which, std::int64_t b, std::int64_t) const override {
+  bool writes_row(const AttentionWork& w, Gradient which, std::int64_t b,
+                  std::int64_t) const override {
     return !is_of_queries(which) || w.problem.length_kv(b) > 0;
   }
 };
@@ -95,7 +97,7 @@ struct QueriesWithoutKeysUnwritten : Kernel {
 /// The last key tile of a head writes its excess rows over the first rows of the next head.
 struct LastKeyTileOverNextHead : Kernel {
   using Kernel::Kernel;
-  void adjust(Work& w) const override {
+  void adjust(AttentionWork& w) const override {
     if (w.problem.input_layout != Layout::bnsd) return;
     const std::int64_t beyond = rounded_up(w.problem.seq_kv, public_tile) - w.problem.seq_kv;
     for (const Gradient which : {Gradient::dk, Gradient::dv})
@@ -107,14 +109,14 @@ struct LastKeyTileOverNextHead : Kernel {
 };
 
 /// Returns the number of rows of the tiles that cover the keys; at least the rows of one tile.
-std::int64_t grid_of_keys(const Work& w, std::int64_t b) {
+std::int64_t grid_of_keys(const AttentionWork& w, std::int64_t b) {
   return rounded_up(std::max<std::int64_t>(w.problem.length_kv(b), 1), public_tile);
 }
 
 /// Computes the row terms of as many tiles of queries as there are tiles of keys.
 struct RowTermGridOfKeys : Kernel {
   using Kernel::Kernel;
-  float row_term(const Work& w, Query q, const RowState& row) const override {
+  float row_term(const AttentionWork& w, Query q, const RowState& row) const override {
     const bool is_computed = q.i < grid_of_keys(w, q.b);
     return is_computed ? Kernel::row_term(w, q, row) : 0;
   }
@@ -122,7 +124,8 @@ struct RowTermGridOfKeys : Kernel {
 
 struct DqGridOfKeys : Kernel {
   using Kernel::Kernel;
-  bool writes_row(const Work& w, Gradient which, std::int64_t b, std::int64_t s) const override {
+  bool writes_row(const AttentionWork& w, Gradient which, std::int64_t b,
+                  std::int64_t s) const override {
     return !is_of_queries(which) || s < grid_of_keys(w, b);
   }
 };
@@ -131,7 +134,7 @@ struct DqGridOfKeys : Kernel {
 template <bool of_queries>
 struct AccumulatorOfNoLoop : Kernel {
   using Kernel::Kernel;
-  void clear(Work& w, const Op::Outputs& outputs) const override {
+  void clear(AttentionWork& w, const Op::Outputs& outputs) const override {
     Kernel::clear(w, outputs);
     const Op::Problem& p = w.problem;
     if (!(of_queries ? has_mode(p, {2, 3}) : has_mode(p, {2, 3, 7, 8}))) return;
@@ -149,7 +152,8 @@ struct AccumulatorOfNoLoop : Kernel {
 template <bool is_number>
 struct DeadRowsComputed : Kernel {
   using Kernel::Kernel;
-  float probability(const Work& w, Query q, std::int64_t j, const RowState& row) const override {
+  float probability(const AttentionWork& w, Query q, std::int64_t j,
+                    const RowState& row) const override {
     if (!is_dead(w, q)) return Kernel::probability(w, q, j, row);
     return is_number ? 1.0f / static_cast<float>(keys(w, q.b)) : no_number;
   }
@@ -157,7 +161,7 @@ struct DeadRowsComputed : Kernel {
 
 struct SlopesFromOtherCorner : Kernel {
   using Kernel::Kernel;
-  std::int64_t start_shift(const Work& w, std::int64_t b) const override {
+  std::int64_t start_shift(const AttentionWork& w, std::int64_t b) const override {
     return Kernel::start_shift(w, b) - corner(w, b);
   }
 };
@@ -165,8 +169,8 @@ struct SlopesFromOtherCorner : Kernel {
 /// If the longest sequence has one query, token b is used as the query of sequence b.
 struct SequenceForQuery : Kernel {
   using Kernel::Kernel;
-  Work load(const Op::Problem& p, const Op::Inputs& inputs) const override {
-    Work w = Kernel::load(p, inputs);
+  AttentionWork load(const Op::Problem& p, const Op::Inputs& inputs) const override {
+    AttentionWork w = Kernel::load(p, inputs);
     if (!is_packed(p.input_layout) || p.seq_q != 1 || p.group() == 1) return w;
     for (DenseRows* dense : {&w.query, &w.dy}) {
       const DenseRows right = *dense;
@@ -189,7 +193,7 @@ struct SequenceForQuery : Kernel {
 template <bool of_queries>
 struct EpilogueOf32Channels : Kernel {
   using Kernel::Kernel;
-  void adjust(Work& w) const override {
+  void adjust(AttentionWork& w) const override {
     if (!is_packed(w.problem.input_layout)) return;
     for (const Gradient which : {Gradient::dq, Gradient::dk, Gradient::dv}) {
       if (is_of_queries(which) != of_queries) continue;
@@ -209,7 +213,7 @@ struct RaceOnRowTerm : Kernel {
     ++number_;
     Kernel::run(problem, inputs, outputs);
   }
-  float row_term(const Work& w, Query q, const RowState& row) const override {
+  float row_term(const AttentionWork& w, Query q, const RowState& row) const override {
     return number_ % 120 == 60 ? 0 : Kernel::row_term(w, q, row);
   }
 
@@ -219,7 +223,7 @@ struct RaceOnRowTerm : Kernel {
 
 struct StatisticsInBf16 : Kernel {
   using Kernel::Kernel;
-  RowState row_state(const Work& w, Query q) const override {
+  RowState row_state(const AttentionWork& w, Query q) const override {
     RowState row = Kernel::row_state(w, q);
     if (is_dead(w, q)) return row;
     row.softmax_max = rounded(row.softmax_max, spec::DType::bf16, spec::Rounding::rne);
@@ -241,7 +245,7 @@ struct ProductsInTf32 : Kernel {
 /// Stores the partial sum of a group's heads in the type of the tensors.
 struct PartialDkIn16Bits : Kernel {
   using Kernel::Kernel;
-  void begin_head(Work& w, std::int64_t b, std::int64_t n) const override {
+  void begin_head(AttentionWork& w, std::int64_t b, std::int64_t n) const override {
     if (n % w.problem.group() == 0) return;
     for (std::int64_t j = 0; j < w.problem.length_kv(b); ++j)
       for (float& x : w.dk.row(b, kv_head(w, n), j))

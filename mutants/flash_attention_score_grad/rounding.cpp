@@ -7,7 +7,7 @@ namespace {
 
 struct LowAccumulatorDq : Kernel {
   using Kernel::Kernel;
-  void add_scaled(const Work& w, Gradient which, std::span<float> sum, float factor,
+  void add_scaled(const AttentionWork& w, Gradient which, std::span<float> sum, float factor,
                   std::span<const float> row) const override {
     Kernel::add_scaled(w, which, sum, factor, row);
     if (!is_of_queries(which)) return;
@@ -17,7 +17,7 @@ struct LowAccumulatorDq : Kernel {
 
 struct LowAccumulatorDkDv : Kernel {
   using Kernel::Kernel;
-  void add_scaled(const Work& w, Gradient which, std::span<float> sum, float factor,
+  void add_scaled(const AttentionWork& w, Gradient which, std::span<float> sum, float factor,
                   std::span<const float> row) const override {
     Kernel::add_scaled(w, which, sum, factor, row);
     if (is_of_queries(which)) return;
@@ -27,14 +27,14 @@ struct LowAccumulatorDkDv : Kernel {
 
 struct ScoresRounded : Kernel {
   using Kernel::Kernel;
-  float product(const Work& w, Query q, std::int64_t j) const override {
+  float product(const AttentionWork& w, Query q, std::int64_t j) const override {
     return rounded(Kernel::product(w, q, j), w.problem.dtype, spec::Rounding::rne);
   }
 };
 
 struct DprobabilityRounded : Kernel {
   using Kernel::Kernel;
-  float dprobability(const Work& w, Query q, std::int64_t j) const override {
+  float dprobability(const AttentionWork& w, Query q, std::int64_t j) const override {
     return rounded(Kernel::dprobability(w, q, j), w.problem.dtype, spec::Rounding::rne);
   }
 };

@@ -7,26 +7,26 @@ namespace {
 
 struct RowTermMissing : Kernel {
   using Kernel::Kernel;
-  float row_term(const Work&, Query, const RowState&) const override { return 0; }
+  float row_term(const AttentionWork&, Query, const RowState&) const override { return 0; }
 };
 
 struct RowTermStaged : Kernel {
   using Kernel::Kernel;
-  float row_term(const Work& w, Query q, const RowState& row) const override {
+  float row_term(const AttentionWork& w, Query q, const RowState& row) const override {
     return stage(w, Kernel::row_term(w, q, row));
   }
 };
 
 struct RowTermOfRowAbove : Kernel {
   using Kernel::Kernel;
-  float row_term(const Work& w, Query q, const RowState& row) const override {
+  float row_term(const AttentionWork& w, Query q, const RowState& row) const override {
     return Kernel::row_term(w, {q.b, q.n, std::max<std::int64_t>(q.i - 1, 0)}, row);
   }
 };
 
 struct SumIgnored : Kernel {
   using Kernel::Kernel;
-  RowState row_state(const Work& w, Query q) const override {
+  RowState row_state(const AttentionWork& w, Query q) const override {
     RowState row = Kernel::row_state(w, q);
     if (!is_dead(w, q)) row.softmax_sum = 1;
     return row;
@@ -35,7 +35,7 @@ struct SumIgnored : Kernel {
 
 struct SumOfRowBelow : Kernel {
   using Kernel::Kernel;
-  RowState row_state(const Work& w, Query q) const override {
+  RowState row_state(const AttentionWork& w, Query q) const override {
     RowState row = Kernel::row_state(w, q);
     row.softmax_sum =
         w.softmax_sum.row(q.b, q.n, std::min(q.i + 1, w.problem.length_q(q.b) - 1))[0];
@@ -45,7 +45,7 @@ struct SumOfRowBelow : Kernel {
 
 struct MaximumOfRowZero : Kernel {
   using Kernel::Kernel;
-  RowState row_state(const Work& w, Query q) const override {
+  RowState row_state(const AttentionWork& w, Query q) const override {
     RowState row = Kernel::row_state(w, q);
     row.softmax_max = w.softmax_max.row(q.b, q.n, 0)[0];
     return row;
@@ -54,7 +54,7 @@ struct MaximumOfRowZero : Kernel {
 
 struct StatisticsOfHeadZero : Kernel {
   using Kernel::Kernel;
-  RowState row_state(const Work& w, Query q) const override {
+  RowState row_state(const AttentionWork& w, Query q) const override {
     RowState row = Kernel::row_state(w, q);
     row.softmax_max = w.softmax_max.row(q.b, 0, q.i)[0];
     row.softmax_sum = w.softmax_sum.row(q.b, 0, q.i)[0];
@@ -65,13 +65,14 @@ struct StatisticsOfHeadZero : Kernel {
 /// The recomputed sum of a row omits the last key.
 struct OwnSumMissesLastKey : Kernel {
   using Kernel::Kernel;
-  RowState row_state(const Work& w, Query q) const override {
+  RowState row_state(const AttentionWork& w, Query q) const override {
     RowState row = Kernel::row_state(w, q);
     const std::int64_t last = w.problem.length_kv(q.b) - 1;
     if (last >= 0) row.softmax_sum *= 1.0f - probability(w, q, last, row);
     return row;
   }
-  float probability(const Work& w, Query q, std::int64_t j, const RowState& row) const override {
+  float probability(const AttentionWork& w, Query q, std::int64_t j,
+                    const RowState& row) const override {
     return row.softmax_sum == 0 ? 0 : Kernel::probability(w, q, j, row);
   }
 };

@@ -9,7 +9,7 @@ bool is_packed(const Op::Problem& p) { return is_packed(p.input_layout); }
 
 struct CornerOfLongest : Kernel {
   using Kernel::Kernel;
-  std::int64_t corner(const Work& w, std::int64_t) const override {
+  std::int64_t corner(const AttentionWork& w, std::int64_t) const override {
     return w.problem.seq_kv - w.problem.seq_q;
   }
 };
@@ -36,7 +36,7 @@ struct EmptyCountsAsOne : Kernel {
 
 struct LastSequenceSkipped : Kernel {
   using Kernel::Kernel;
-  bool visits(const Work& w, std::int64_t b, const Tile&) const override {
+  bool visits(const AttentionWork& w, std::int64_t b, const Tile&) const override {
     const Op::Problem& p = w.problem;
     std::int64_t last = p.batch - 1;
     while (last > 0 && p.length_q(last) * p.length_kv(last) == 0) --last;
@@ -46,7 +46,7 @@ struct LastSequenceSkipped : Kernel {
 
 struct StopsAtEmptySequence : Kernel {
   using Kernel::Kernel;
-  std::int64_t batches(const Work& w) const override {
+  std::int64_t batches(const AttentionWork& w) const override {
     std::int64_t b = 0;
     while (b < w.problem.batch && w.problem.length_q(b) * w.problem.length_kv(b) > 0) ++b;
     return b;
@@ -56,7 +56,7 @@ struct StopsAtEmptySequence : Kernel {
 /// Divides the accumulated row by softmax_sum at the end, even for queries without keys.
 struct DividesByNoSum : Kernel {
   using Kernel::Kernel;
-  void adjust(Work& w) const override {
+  void adjust(AttentionWork& w) const override {
     visit_rows(w.dq.extents, [&](std::int64_t b, std::int64_t n, std::int64_t i) {
       if (w.problem.length_kv(b) > 0) return;
       for (float& x : w.dq.row(b, n, i)) x /= w.softmax_sum.row(b, n, i)[0];
@@ -68,26 +68,26 @@ struct DividesByNoSum : Kernel {
 /// tokens.
 struct KeysOfNextSequence : Kernel {
   using Kernel::Kernel;
-  std::int64_t keys(const Work& w, std::int64_t b) const override {
+  std::int64_t keys(const AttentionWork& w, std::int64_t b) const override {
     const spec::Extents& e = w.key.extents;
     return std::min(w.problem.seq_kv, e.tokens() - e.start(b));
   }
-  spec::RowPosition key_position(const Work& w, Query q, std::int64_t j) const override {
+  spec::RowPosition key_position(const AttentionWork& w, Query q, std::int64_t j) const override {
     spec::RowPosition at = Kernel::key_position(w, q, j);
     while (at.s >= w.key.extents.length(at.b)) at.s -= w.key.extents.length(at.b++);
     return at;
   }
-  float bias(const Work& w, Query q, std::int64_t j) const override {
+  float bias(const AttentionWork& w, Query q, std::int64_t j) const override {
     return j < w.problem.length_kv(q.b) ? Kernel::bias(w, q, j) : 0;
   }
-  float drop_factor(const Work& w, Query q, std::int64_t j) const override {
+  float drop_factor(const AttentionWork& w, Query q, std::int64_t j) const override {
     return j < w.problem.length_kv(q.b) ? Kernel::drop_factor(w, q, j) : 1;
   }
 };
 
 struct EmptySideUnwritten : Kernel {
   using Kernel::Kernel;
-  bool writes_row(const Work& w, Gradient, std::int64_t b, std::int64_t) const override {
+  bool writes_row(const AttentionWork& w, Gradient, std::int64_t b, std::int64_t) const override {
     return w.problem.length_q(b) * w.problem.length_kv(b) > 0;
   }
 };
@@ -95,7 +95,7 @@ struct EmptySideUnwritten : Kernel {
 /// Reads the user mask of TND. Uses the sequence's own number of keys as the row stride.
 struct MaskRowsOfSequence : Kernel {
   using Kernel::Kernel;
-  bool excluded(const Work& w, Query q, std::int64_t j) const override {
+  bool excluded(const AttentionWork& w, Query q, std::int64_t j) const override {
     if (!is_packed(w.problem)) return Kernel::excluded(w, q, j);
     const std::int64_t element = q.i * w.problem.length_kv(q.b) + j;
     return Kernel::excluded(w, {q.b, q.n, element / w.problem.seq_kv}, element % w.problem.seq_kv);

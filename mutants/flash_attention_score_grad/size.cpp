@@ -20,7 +20,7 @@ bool is_causal(const Op::Problem& p) {
 struct HeadSize : Kernel {
   using Kernel::Kernel;
   static bool concerns(const Op::Problem& p) { return p.head_dim == 112 || p.head_dim == 160; }
-  void adjust(Work& w) const override {
+  void adjust(AttentionWork& w) const override {
     if (!concerns(w.problem)) return;
     visit_rows(w.dq.extents, [&](std::int64_t b, std::int64_t n, std::int64_t s) {
       std::ranges::fill(w.dq.row(b, n, s).subspan(96), 0.0f);
@@ -32,7 +32,7 @@ struct HeadSize : Kernel {
 struct GroupOfNine : Kernel {
   using Kernel::Kernel;
   static bool concerns(const Op::Problem& p) { return p.group() == 9; }
-  void add_pair(Work& w, Query q, std::int64_t j, const RowState& row) const override {
+  void add_pair(AttentionWork& w, Query q, std::int64_t j, const RowState& row) const override {
     if (!concerns(w.problem) || q.n % 9 != 8) Kernel::add_pair(w, q, j, row);
   }
 };
@@ -41,7 +41,7 @@ struct GroupOfNine : Kernel {
 struct SixSequences : Kernel {
   using Kernel::Kernel;
   static bool concerns(const Op::Problem& p) { return p.batch == 6; }
-  std::int64_t batches(const Work& w) const override {
+  std::int64_t batches(const AttentionWork& w) const override {
     return concerns(w.problem) ? 5 : Kernel::batches(w);
   }
 };
@@ -53,8 +53,8 @@ struct WindowOfTiles : Kernel {
     return is_masked(p) && (p.sparse_mode == 0 || p.sparse_mode == 4) && p.pre_tokens > 0 &&
            p.pre_tokens % 128 == 0 && p.pre_tokens < std::min(p.seq_q, p.seq_kv);
   }
-  Work load(const Op::Problem& p, const Op::Inputs& inputs) const override {
-    Work w = Kernel::load(p, inputs);
+  AttentionWork load(const Op::Problem& p, const Op::Inputs& inputs) const override {
+    AttentionWork w = Kernel::load(p, inputs);
     if (concerns(p)) --w.problem.pre_tokens;
     return w;
   }
@@ -68,7 +68,7 @@ struct PrefixOfTiles : Kernel {
              return n > 0 && n % 64 == 0 && n < p.seq_kv && p.seq_q > 64;
            });
   }
-  std::int64_t prefix(const Work& w, std::int64_t b) const override {
+  std::int64_t prefix(const AttentionWork& w, std::int64_t b) const override {
     const std::int64_t right = Kernel::prefix(w, b);
     return right > 0 && right % 64 == 0 ? right + 1 : right;
   }
@@ -80,7 +80,7 @@ struct UsualShape : Kernel {
   static bool concerns(const Op::Problem& p) {
     return p.group() > 1 && p.heads_kv > 1 && p.head_dim == 128 && is_causal(p) && p.seq_q >= 512;
   }
-  void add_pair(Work& w, Query q, std::int64_t j, const RowState& row) const override {
+  void add_pair(AttentionWork& w, Query q, std::int64_t j, const RowState& row) const override {
     if (concerns(w.problem) && kv_head(w, q.n) == 1 && j >= 384 && j < 512) return;
     Kernel::add_pair(w, q, j, row);
   }
@@ -90,7 +90,7 @@ struct UsualShape : Kernel {
 struct TokensIn16Bits : Kernel {
   using Kernel::Kernel;
   static bool concerns(const Op::Problem& p) { return key_extents(p).tokens() > of_16_bits; }
-  void adjust(Work& w) const override {
+  void adjust(AttentionWork& w) const override {
     const spec::Extents& e = w.dv.extents;
     visit_rows(e, [&](std::int64_t b, std::int64_t n, std::int64_t s) {
       if (e.start(b) + s > of_16_bits) std::ranges::fill(w.dv.row(b, n, s), 0.0f);
@@ -104,7 +104,7 @@ struct DropBitsIn20Bits : Kernel {
   static bool concerns(const Op::Problem& p) {
     return p.has_dropout() && spec::score_count(p) > of_20_bits;
   }
-  std::int64_t drop_bit(const Work& w, Query q, std::int64_t j) const override {
+  std::int64_t drop_bit(const AttentionWork& w, Query q, std::int64_t j) const override {
     return Kernel::drop_bit(w, q, j) & of_20_bits;
   }
 };
@@ -115,7 +115,7 @@ struct ScoresInFloat : Kernel {
   static bool concerns(const Op::Problem& p) {
     return p.has_dropout() && spec::score_count(p) > of_24_bits;
   }
-  std::int64_t drop_bit(const Work& w, Query q, std::int64_t j) const override {
+  std::int64_t drop_bit(const AttentionWork& w, Query q, std::int64_t j) const override {
     return static_cast<std::int64_t>(static_cast<float>(Kernel::drop_bit(w, q, j)));
   }
 };
@@ -127,7 +127,7 @@ struct ValueOfNoWholeBlocks : Kernel {
   static bool concerns(const Op::Problem& p) {
     return p.head_dim == 128 && p.head_dim_v % 16 != 0 && p.seq_kv > 80;
   }
-  float dprobability(const Work& w, Query q, std::int64_t j) const override {
+  float dprobability(const AttentionWork& w, Query q, std::int64_t j) const override {
     if (!concerns(w.problem) || j < 80) return Kernel::dprobability(w, q, j);
     const auto whole = static_cast<std::size_t>(w.problem.head_dim_v / 16 * 16);
     return dot(w.dy.row(q.b, q.n, q.i).first(whole),
@@ -142,7 +142,7 @@ struct OnePair : Kernel {
   static bool concerns(const Op::Problem& p) {
     return p.seq_q >= 1024 && p.seq_kv >= 1024 && !is_masked(p);
   }
-  void add_pair(Work& w, Query q, std::int64_t j, const RowState& row) const override {
+  void add_pair(AttentionWork& w, Query q, std::int64_t j, const RowState& row) const override {
     const bool lost = q.n == 0 && q.i == w.problem.seq_q * 2 / 3 && j == w.problem.seq_kv / 3;
     if (lost && concerns(w.problem)) return;
     Kernel::add_pair(w, q, j, row);
@@ -156,7 +156,7 @@ struct OneInHundredThousand : Kernel {
   static bool concerns(const Op::Problem& p) {
     return query_extents(p).rows() * p.head_dim > 2 * seldom;
   }
-  void adjust(Work& w) const override {
+  void adjust(AttentionWork& w) const override {
     auto& values = w.dq.values;
     for (std::size_t k = seldom / 2; k < values.size(); k += seldom) values[k] *= 2;
   }
@@ -168,7 +168,7 @@ struct DropBitsIn31Bits : Kernel {
   static bool concerns(const Op::Problem& p) {
     return p.has_dropout() && spec::score_count(p) > of_31_bits;
   }
-  std::int64_t drop_bit(const Work& w, Query q, std::int64_t j) const override {
+  std::int64_t drop_bit(const AttentionWork& w, Query q, std::int64_t j) const override {
     return Kernel::drop_bit(w, q, j) & of_31_bits;
   }
 };
@@ -179,7 +179,7 @@ struct MaskElementsIn31Bits : Kernel {
   static bool concerns(const Op::Problem& p) {
     return is_written_out(p.atten_mask) && p.seq_q * p.seq_kv > of_31_bits;
   }
-  bool excluded(const Work& w, Query q, std::int64_t j) const override {
+  bool excluded(const AttentionWork& w, Query q, std::int64_t j) const override {
     const std::int64_t element = (q.i * w.problem.seq_kv + j) & of_31_bits;
     return Kernel::excluded(w, {q.b, q.n, element / w.problem.seq_kv}, element % w.problem.seq_kv);
   }

@@ -5,14 +5,14 @@ namespace {
 
 struct Mode8BandEverywhere : Kernel {
   using Kernel::Kernel;
-  std::int64_t sparse_mode(const Work& w, std::int64_t b) const override {
+  std::int64_t sparse_mode(const AttentionWork& w, std::int64_t b) const override {
     return w.problem.sparse_mode == 8 ? 4 : Kernel::sparse_mode(w, b);
   }
 };
 
 struct Mode8OthersRightDown : Kernel {
   using Kernel::Kernel;
-  std::int64_t sparse_mode(const Work& w, std::int64_t b) const override {
+  std::int64_t sparse_mode(const AttentionWork& w, std::int64_t b) const override {
     const std::int64_t mode = Kernel::sparse_mode(w, b);
     return w.problem.sparse_mode == 8 && mode == 2 ? 3 : mode;
   }
@@ -20,7 +20,7 @@ struct Mode8OthersRightDown : Kernel {
 
 struct Mode7BandFirst : Kernel {
   using Kernel::Kernel;
-  std::int64_t band_batch(const Work& w) const override {
+  std::int64_t band_batch(const AttentionWork& w) const override {
     if (w.problem.sparse_mode == 8) return Kernel::band_batch(w);
     std::int64_t b = 0;
     while (b + 1 < w.problem.batch && w.problem.length_q(b) == 0) ++b;
@@ -31,31 +31,33 @@ struct Mode7BandFirst : Kernel {
 /// Applies the band to the outermost sequence even if that sequence has no queries.
 struct BandMayBeEmpty : Kernel {
   using Kernel::Kernel;
-  std::int64_t band_batch(const Work& w) const override {
+  std::int64_t band_batch(const AttentionWork& w) const override {
     return w.problem.sparse_mode == 7 ? w.problem.batch - 1 : 0;
   }
 };
 
 struct BandUnused : Kernel {
   using Kernel::Kernel;
-  std::int64_t band_batch(const Work&) const override { return -1; }
+  std::int64_t band_batch(const AttentionWork&) const override { return -1; }
 };
 
 struct PrefixOneMore : Kernel {
   using Kernel::Kernel;
-  std::int64_t prefix(const Work& w, std::int64_t b) const override {
+  std::int64_t prefix(const AttentionWork& w, std::int64_t b) const override {
     return Kernel::prefix(w, b) + 1;
   }
 };
 
 struct PrefixOfFirst : Kernel {
   using Kernel::Kernel;
-  std::int64_t prefix(const Work& w, std::int64_t) const override { return Kernel::prefix(w, 0); }
+  std::int64_t prefix(const AttentionWork& w, std::int64_t) const override {
+    return Kernel::prefix(w, 0);
+  }
 };
 
 struct PrefixAndCausal : Kernel {
   using Kernel::Kernel;
-  bool keeps(const Work& w, Query q, std::int64_t j) const override {
+  bool keeps(const AttentionWork& w, Query q, std::int64_t j) const override {
     if (w.atten_mask == nullptr || w.problem.sparse_mode != 6) return Kernel::keeps(w, q, j);
     return j < prefix(w, q.b) && j <= q.i + corner(w, q.b);
   }
@@ -65,7 +67,7 @@ struct PrefixAndCausal : Kernel {
 /// row too late.
 struct CompressedRowOff : Kernel {
   using Kernel::Kernel;
-  bool keeps(const Work& w, Query q, std::int64_t j) const override {
+  bool keeps(const AttentionWork& w, Query q, std::int64_t j) const override {
     const bool beyond = j >= spec::compressed_mask_edge && sparse_mode(w, q.b) == 3;
     return Kernel::keeps(w, q, beyond ? j - 1 : j);
   }

@@ -13,35 +13,37 @@ bool in_tail(std::int64_t s, std::int64_t rows, std::int64_t tile) {
 
 struct TailQueriesStale : Kernel {
   using Kernel::Kernel;
-  bool writes_row(const Work& w, Gradient which, std::int64_t b, std::int64_t s) const override {
+  bool writes_row(const AttentionWork& w, Gradient which, std::int64_t b,
+                  std::int64_t s) const override {
     return !is_of_queries(which) || !in_tail(s, w.problem.length_q(b), plan().query_tile);
   }
 };
 
 struct TailKeysStale : Kernel {
   using Kernel::Kernel;
-  bool writes_row(const Work& w, Gradient which, std::int64_t b, std::int64_t s) const override {
+  bool writes_row(const AttentionWork& w, Gradient which, std::int64_t b,
+                  std::int64_t s) const override {
     return is_of_queries(which) || !in_tail(s, w.problem.length_kv(b), plan().key_tile);
   }
 };
 
 struct TailKeysSkipped : Kernel {
   using Kernel::Kernel;
-  bool visits(const Work&, std::int64_t, const Tile& tile) const override {
+  bool visits(const AttentionWork&, std::int64_t, const Tile& tile) const override {
     return tile.first_key == 0 || tile.end_key - tile.first_key == plan().key_tile;
   }
 };
 
 struct LastKeyDropped : Kernel {
   using Kernel::Kernel;
-  void add_pair(Work& w, Query q, std::int64_t j, const RowState& row) const override {
+  void add_pair(AttentionWork& w, Query q, std::int64_t j, const RowState& row) const override {
     if (j + 1 < w.problem.length_kv(q.b)) Kernel::add_pair(w, q, j, row);
   }
 };
 
 struct FirstKeyTwice : Kernel {
   using Kernel::Kernel;
-  void add_pair(Work& w, Query q, std::int64_t j, const RowState& row) const override {
+  void add_pair(AttentionWork& w, Query q, std::int64_t j, const RowState& row) const override {
     Kernel::add_pair(w, q, j, row);
     if (j == 0) Kernel::add_pair(w, q, j, row);
   }
@@ -49,7 +51,7 @@ struct FirstKeyTwice : Kernel {
 
 struct LastKeyTwiceInDq : Kernel {
   using Kernel::Kernel;
-  void add_pair(Work& w, Query q, std::int64_t j, const RowState& row) const override {
+  void add_pair(AttentionWork& w, Query q, std::int64_t j, const RowState& row) const override {
     Kernel::add_pair(w, q, j, row);
     if (j + 1 != w.problem.length_kv(q.b)) return;
     const float ds = dscore(w, q, j, probability(w, q, j, row), row);
@@ -59,7 +61,7 @@ struct LastKeyTwiceInDq : Kernel {
 
 struct WorkspaceNotZeroed : Kernel {
   using Kernel::Kernel;
-  void clear(Work& w, const Op::Outputs& outputs) const override {
+  void clear(AttentionWork& w, const Op::Outputs& outputs) const override {
     Kernel::clear(w, outputs);
     w.dq = filled(w.dq.extents, 0.125f);  // the old contents of the memory
   }
@@ -67,7 +69,7 @@ struct WorkspaceNotZeroed : Kernel {
 
 struct AccumulatesOnOutput : Kernel {
   using Kernel::Kernel;
-  void clear(Work& w, const Op::Outputs& outputs) const override {
+  void clear(AttentionWork& w, const Op::Outputs& outputs) const override {
     Kernel::clear(w, outputs);
     w.dv = read(outputs.dv, w.problem.input_layout, w.dv.extents);
   }
@@ -80,7 +82,7 @@ constexpr std::int64_t first_hidden = 70, end_hidden = 122;
 template <Gradient which, class Corrupt>
 struct HiddenTile : Kernel {
   using Kernel::Kernel;
-  void adjust(Work& w) const override {
+  void adjust(AttentionWork& w) const override {
     const std::int64_t length =
         is_of_queries(which) ? w.problem.length_q(0) : w.problem.length_kv(0);
     if (length <= end_hidden) return;

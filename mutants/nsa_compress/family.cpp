@@ -11,12 +11,12 @@ namespace {
 /// Sums in double, more precise than fp32.
 struct DoubleSums : Kernel {
   using Kernel::Kernel;
-  double add(const Work&, double sum, double term) const override { return sum + term; }
+  double add(const WindowWork&, double sum, double term) const override { return sum + term; }
 };
 
 struct GrownTerm : Grown<Kernel> {
   using Grown::Grown;
-  double term(const Work& w, const TokenWindow& window, std::int64_t k, std::int64_t n,
+  double term(const WindowWork& w, const TokenWindow& window, std::int64_t k, std::int64_t n,
               std::int64_t c) const override {
     return grown_value(Step::term, w, window, k, n,
                        [&](const TokenWindow& at, std::int64_t token, std::int64_t head) {

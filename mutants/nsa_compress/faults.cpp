@@ -8,14 +8,14 @@ namespace {
 
 struct SumsIn16Bits : Kernel {
   using Kernel::Kernel;
-  double add(const Work& w, double sum, double term) const override {
+  double add(const WindowWork& w, double sum, double term) const override {
     return in_16_bits(w.problem.dtype, sum + term);
   }
 };
 
 struct ProductsIn16Bits : Kernel {
   using Kernel::Kernel;
-  double term(const Work& w, const TokenWindow& window, std::int64_t k, std::int64_t n,
+  double term(const WindowWork& w, const TokenWindow& window, std::int64_t k, std::int64_t n,
               std::int64_t c) const override {
     return in_16_bits(w.problem.dtype, Kernel::term(w, window, k, n, c));
   }
@@ -23,7 +23,7 @@ struct ProductsIn16Bits : Kernel {
 
 /// Replaces the weights of each head by weight / sum over the window of scale(weight).
 template <class Scale>
-void normalise(Work& w, const Scale& scale) {
+void normalise(WindowWork& w, const Scale& scale) {
   for (std::int64_t n = 0; n < w.problem.heads; ++n) {
     float sum = 0;
     for (std::int64_t k = 0; k < w.problem.compress_block_size; ++k)
@@ -48,43 +48,44 @@ std::vector<Fault> own_faults() {
       {"core_repeats_window",
        "the first window of a core is the last window of the previous core",
        {.windows_of_core =
-            [](const Work& w, std::vector<TokenWindow>& own) {
+            [](const WindowWork& w, std::vector<TokenWindow>& own) {
               if (!own.empty() && own[0].index > 0) own[0].token -= w.problem.compress_stride;
             }}},
       {"last_core_lost",
        "the last core computes nothing",
        {.windows_of_core =
-            [](const Work& w, std::vector<TokenWindow>& own) {
+            [](const WindowWork& w, std::vector<TokenWindow>& own) {
               if (!own.empty() && own.back().row + 1 == w.rows) own.clear();
             }}},
       {"last_sequence_unwritten",
        "the rows of the last sequence are not written",
        {.writes_row =
-            [](const Work& w, std::int64_t row) {
+            [](const WindowWork& w, std::int64_t row) {
               const Problem& p = w.problem;
               return row < w.rows - spec::window_count(p.length(p.batch - 1), p.compress_block_size,
                                                        p.compress_stride);
             }}},
       {"first_token_lost",
        "the first token of a window adds nothing",
-       {.reaches = [](const Work&, const TokenWindow&, std::int64_t k) { return k > 0; }}},
+       {.reaches = [](const WindowWork&, const TokenWindow&, std::int64_t k) { return k > 0; }}},
       {"last_token_lost",
        "the last token of a window adds nothing",
-       {.reaches = [](const Work& w, const TokenWindow&,
+       {.reaches = [](const WindowWork& w, const TokenWindow&,
                       std::int64_t k) { return k + 1 < w.problem.compress_block_size; }}},
       {"mean",
        "output is the mean over the tokens",
        {.adjust =
-            [](Work& w) {
+            [](WindowWork& w) {
               for (double& one : w.output)
                 one /= static_cast<double>(w.problem.compress_block_size);
             }}},
       {"softmax_of_weights",
        "the weights of a window pass through a softmax",
-       {.prepare = [](Work& w) { normalise(w, [](float weight) { return std::exp(weight); }); }}},
+       {.prepare =
+            [](WindowWork& w) { normalise(w, [](float weight) { return std::exp(weight); }); }}},
       {"weights_add_up_to_1",
        "the weights of a window are divided by their sum",
-       {.prepare = [](Work& w) { normalise(w, [](float weight) { return weight; }); }}},
+       {.prepare = [](WindowWork& w) { normalise(w, [](float weight) { return weight; }); }}},
   };
 }
 

@@ -4,19 +4,19 @@
 
 namespace assay::mutants::compress::forward {
 
-void Kernel::begin(Work& w, const Op::Inputs&, const Op::Outputs&) const {
+void Kernel::begin(WindowWork& w, const Op::Inputs&, const Op::Outputs&) const {
   w.output.assign(w.at(w.rows, 0), 0);
 }
 
-double Kernel::term(const Work& w, const TokenWindow& window, std::int64_t k, std::int64_t n,
+double Kernel::term(const WindowWork& w, const TokenWindow& window, std::int64_t k, std::int64_t n,
                     std::int64_t c) const {
   return in_fp32(static_cast<double>(weight(w, k, n)) *
                  w.input[w.at(window.token + k, n) + static_cast<std::size_t>(c)]);
 }
 
-double Kernel::add(const Work&, double sum, double term) const { return in_fp32(sum + term); }
+double Kernel::add(const WindowWork&, double sum, double term) const { return in_fp32(sum + term); }
 
-void Kernel::add_window(Work& w, const TokenWindow& window, std::size_t) const {
+void Kernel::add_window(WindowWork& w, const TokenWindow& window, std::size_t) const {
   std::vector<std::int64_t> tokens;
   for (std::int64_t k = 0; k < w.problem.compress_block_size; ++k)
     if (window.token + k < w.tokens && reaches(w, window, k)) tokens.push_back(k);
@@ -31,7 +31,7 @@ void Kernel::add_window(Work& w, const TokenWindow& window, std::size_t) const {
     }
 }
 
-void Kernel::end(Work& w, Op::Outputs& outputs) const {
+void Kernel::end(WindowWork& w, Op::Outputs& outputs) const {
   adjust(w);
   store(w, w.output, outputs.output);
 }

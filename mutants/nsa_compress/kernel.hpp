@@ -10,7 +10,7 @@ namespace assay::mutants::compress::forward {
 using Op = spec::NsaCompress;
 
 /// The choices of the model of the kernel for Atlas A2.
-inline constexpr Plan device_like = {.round_out = spec::Rounding::rna};
+inline constexpr SummingPlan device_like = {.round_out = spec::Rounding::rna};
 
 /// A plain kernel: each channel of a row is the sum over the tokens of a window. Every step is a
 /// virtual function, so that a mutant overrides the step that it gets wrong.
@@ -19,14 +19,14 @@ class Kernel : public WindowKernel<Op> {
   using WindowKernel::WindowKernel;
 
  protected:
-  void begin(Work& w, const Op::Inputs& inputs, const Op::Outputs& outputs) const override;
-  virtual double term(const Work& w, const TokenWindow& window, std::int64_t k, std::int64_t n,
-                      std::int64_t c) const;
-  virtual double add(const Work& w, double sum, double term) const;
+  void begin(WindowWork& w, const Op::Inputs& inputs, const Op::Outputs& outputs) const override;
+  virtual double term(const WindowWork& w, const TokenWindow& window, std::int64_t k,
+                      std::int64_t n, std::int64_t c) const;
+  virtual double add(const WindowWork& w, double sum, double term) const;
 
  private:
-  void add_window(Work& w, const TokenWindow& window, std::size_t core) const override;
-  void end(Work& w, Op::Outputs& outputs) const override;
+  void add_window(WindowWork& w, const TokenWindow& window, std::size_t core) const override;
+  void end(WindowWork& w, Op::Outputs& outputs) const override;
 };
 
 }  // namespace assay::mutants::compress::forward

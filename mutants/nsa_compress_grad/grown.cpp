@@ -8,8 +8,8 @@ using namespace compress::grad;
 
 struct GrownChannelSum : compress::Grown<Kernel> {
   using Grown::Grown;
-  double channel_sum(const compress::Work& w, const compress::TokenWindow& window, std::int64_t k,
-                     std::int64_t n) const override {
+  double channel_sum(const compress::WindowWork& w, const compress::TokenWindow& window,
+                     std::int64_t k, std::int64_t n) const override {
     return grown_value(compress::Step::channel_sum, w, window, k, n,
                        [&](const compress::TokenWindow& at, std::int64_t token, std::int64_t head) {
                          return Kernel::channel_sum(w, at, token, head);

@@ -6,8 +6,12 @@ namespace {
 /// Sums in double, more precise than fp32.
 struct DoubleSums : Kernel {
   using Kernel::Kernel;
-  double add_to_input(const Work&, double sum, double term) const override { return sum + term; }
-  double add_to_weight(const Work&, double sum, double term) const override { return sum + term; }
+  double add_to_input(const WindowWork&, double sum, double term) const override {
+    return sum + term;
+  }
+  double add_to_weight(const WindowWork&, double sum, double term) const override {
+    return sum + term;
+  }
 };
 
 }  // namespace

@@ -9,14 +9,14 @@ double sum_in_fp32(double a, double b) { return in_fp32(a + b); }
 
 }  // namespace
 
-void Kernel::begin(Work& w, const Op::Inputs& inputs, const Op::Outputs&) const {
+void Kernel::begin(WindowWork& w, const Op::Inputs& inputs, const Op::Outputs&) const {
   w.output_grad = read(inputs.output_grad);
   w.input_grad.assign(w.input.size(), 0);
   w.core_sums.assign(static_cast<std::size_t>(plan().cores),
                      std::vector<double>(w.weight.size(), 0));
 }
 
-void Kernel::add_window(Work& w, const TokenWindow& window, std::size_t core) const {
+void Kernel::add_window(WindowWork& w, const TokenWindow& window, std::size_t core) const {
   for (std::int64_t k = 0; k < w.problem.compress_block_size; ++k) {
     const std::int64_t token = window.token + k;
     if (token >= w.tokens || !reaches(w, window, k)) continue;
@@ -34,11 +34,11 @@ void Kernel::add_window(Work& w, const TokenWindow& window, std::size_t core) co
   }
 }
 
-double Kernel::add_to_input(const Work&, double sum, double term) const {
+double Kernel::add_to_input(const WindowWork&, double sum, double term) const {
   return in_fp32(sum + term);
 }
 
-double Kernel::channel_sum(const Work& w, const TokenWindow& window, std::int64_t k,
+double Kernel::channel_sum(const WindowWork& w, const TokenWindow& window, std::int64_t k,
                            std::int64_t n) const {
   std::vector<double> terms;
   for (std::int64_t c = 0; c < w.problem.head_dim; ++c) {
@@ -49,11 +49,12 @@ double Kernel::channel_sum(const Work& w, const TokenWindow& window, std::int64_
   return sum_of(std::move(terms), plan().summation, sum_in_fp32);
 }
 
-double Kernel::add_to_weight(const Work&, double sum, double term) const {
+double Kernel::add_to_weight(const WindowWork&, double sum, double term) const {
   return in_fp32(sum + term);
 }
 
-std::vector<double> Kernel::joined(const Work& w, std::vector<std::vector<double>> sums) const {
+std::vector<double> Kernel::joined(const WindowWork& w,
+                                   std::vector<std::vector<double>> sums) const {
   std::vector<double> all(w.weight.size());
   for (std::size_t k = 0; k < all.size(); ++k) {
     std::vector<double> terms;
@@ -63,7 +64,7 @@ std::vector<double> Kernel::joined(const Work& w, std::vector<std::vector<double
   return all;
 }
 
-void Kernel::end(Work& w, Op::Outputs& outputs) const {
+void Kernel::end(WindowWork& w, Op::Outputs& outputs) const {
   w.weight_grad = joined(w, std::move(w.core_sums));
   adjust(w);
   store(w, w.input_grad, outputs.input_grad);

@@ -11,7 +11,7 @@ namespace assay::mutants::compress::grad {
 using Op = spec::NsaCompressGrad;
 
 /// The choices of the model of the kernel for Atlas A2.
-inline constexpr Plan device_like = {.summation = Summation::groups};
+inline constexpr SummingPlan device_like = {.summation = Summation::groups};
 
 /// A plain kernel. Each window adds to the gradients of its tokens and to the sums of the weights;
 /// each core has its own sums of the weights. Every step is a virtual function, so that a mutant
@@ -21,20 +21,21 @@ class Kernel : public WindowKernel<Op> {
   using WindowKernel::WindowKernel;
 
  protected:
-  virtual bool reaches_weight(const Work&, const TokenWindow&, std::int64_t /*n*/) const {
+  virtual bool reaches_weight(const WindowWork&, const TokenWindow&, std::int64_t /*n*/) const {
     return true;
   }
-  virtual double add_to_input(const Work& w, double sum, double term) const;
-  virtual double channel_sum(const Work& w, const TokenWindow& window, std::int64_t k,
+  virtual double add_to_input(const WindowWork& w, double sum, double term) const;
+  virtual double channel_sum(const WindowWork& w, const TokenWindow& window, std::int64_t k,
                              std::int64_t n) const;
-  virtual double add_to_weight(const Work& w, double sum, double term) const;
+  virtual double add_to_weight(const WindowWork& w, double sum, double term) const;
   /// Adds the sums of all cores.
-  virtual std::vector<double> joined(const Work& w, std::vector<std::vector<double>> sums) const;
+  virtual std::vector<double> joined(const WindowWork& w,
+                                     std::vector<std::vector<double>> sums) const;
 
  private:
-  void begin(Work& w, const Op::Inputs& inputs, const Op::Outputs& outputs) const override;
-  void add_window(Work& w, const TokenWindow& window, std::size_t core) const override;
-  void end(Work& w, Op::Outputs& outputs) const override;
+  void begin(WindowWork& w, const Op::Inputs& inputs, const Op::Outputs& outputs) const override;
+  void add_window(WindowWork& w, const TokenWindow& window, std::size_t core) const override;
+  void end(WindowWork& w, Op::Outputs& outputs) const override;
 };
 
 }  // namespace assay::mutants::compress::grad

@@ -6,12 +6,12 @@
 namespace assay::mutants::compress::grad {
 namespace {
 
-void fill(Work& w, double value) {
+void fill(WindowWork& w, double value) {
   std::ranges::fill(w.input_grad, value);
   std::ranges::fill(w.weight_grad, value);
 }
 
-void keep_tail_of_input(Work& w) {
+void keep_tail_of_input(WindowWork& w) {
   const auto numbers = static_cast<std::size_t>(w.problem.heads * w.problem.head_dim);
   for (std::size_t k = 0; k < w.input.size(); ++k)
     if (!is_covered(w, static_cast<std::int64_t>(k / numbers))) w.input_grad[k] = w.input[k];
@@ -27,13 +27,15 @@ std::vector<Mutant> output_mutants() {
                       {.adjust = keep_tail_of_input}),
         plant.changed(
             "not_cleared", "input_grad is added to the old contents",
-            {.prepare = [](Work& w) { w.input_grad.assign(w.input.begin(), w.input.end()); }})},
+            {.prepare =
+                 [](WindowWork& w) { w.input_grad.assign(w.input.begin(), w.input.end()); }})},
        plant.strides_ignored(),
        plant.tampered<&Op::Outputs::input_grad>({"one_element_off"}),
-       {plant.changed("all_zeros", "every gradient is 0", {.adjust = [](Work& w) { fill(w, 0); }}),
+       {plant.changed("all_zeros", "every gradient is 0",
+                      {.adjust = [](WindowWork& w) { fill(w, 0); }}),
         plant.changed(
             "all_nan", "every gradient is NaN",
-            {.adjust = [](Work& w) { fill(w, std::numeric_limits<double>::quiet_NaN()); }}),
+            {.adjust = [](WindowWork& w) { fill(w, std::numeric_limits<double>::quiet_NaN()); }}),
 
         plant.planted<Crashes<Op, Kernel>>("crashes", "the run ends in an exception")},
        plant.undeclared()});

@@ -9,13 +9,13 @@ namespace {
 /// If several windows cover a token, the token gets the contribution of only the last one.
 struct WindowAssigns : Kernel {
   using Kernel::Kernel;
-  double add_to_input(const Work&, double, double term) const override { return term; }
+  double add_to_input(const WindowWork&, double, double term) const override { return term; }
 };
 
 /// A token accumulates at most two windows, even if more windows cover it.
 struct TwoWindowsAtMost : Kernel {
   using Kernel::Kernel;
-  void adjust(Work& w) const override {
+  void adjust(WindowWork& w) const override {
     std::vector<int> met(static_cast<std::size_t>(w.tokens));
     std::ranges::fill(w.input_grad, 0.0);
     for (const TokenWindow& window : windows(w))
@@ -27,7 +27,7 @@ struct TwoWindowsAtMost : Kernel {
   }
 
  private:
-  void add(Work& w, const TokenWindow& window, std::int64_t k) const {
+  void add(WindowWork& w, const TokenWindow& window, std::int64_t k) const {
     for (std::int64_t n = 0; n < w.problem.heads; ++n)
       for (std::size_t c = 0; c < static_cast<std::size_t>(w.problem.head_dim); ++c) {
         double& sum = w.input_grad[w.at(window.token + k, n) + c];

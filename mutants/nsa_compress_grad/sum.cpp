@@ -7,12 +7,12 @@ namespace {
 
 struct OverlapOnce : Kernel {
   using Kernel::Kernel;
-  double add_to_input(const Work&, double, double term) const override { return term; }
+  double add_to_input(const WindowWork&, double, double term) const override { return term; }
 };
 
 struct OneChannel : Kernel {
   using Kernel::Kernel;
-  double channel_sum(const Work& w, const TokenWindow& window, std::int64_t k,
+  double channel_sum(const WindowWork& w, const TokenWindow& window, std::int64_t k,
                      std::int64_t n) const override {
     return static_cast<double>(w.output_grad[w.at(window.row, n)]) *
            w.input[w.at(window.token + k, n)];
@@ -21,7 +21,7 @@ struct OneChannel : Kernel {
 
 struct LastGroupOfChannels : Kernel {
   using Kernel::Kernel;
-  double channel_sum(const Work& w, const TokenWindow& window, std::int64_t k,
+  double channel_sum(const WindowWork& w, const TokenWindow& window, std::int64_t k,
                      std::int64_t n) const override {
     double sum = 0;
     for (std::int64_t c = 0; c + 8 < w.problem.head_dim; ++c)
@@ -33,14 +33,15 @@ struct LastGroupOfChannels : Kernel {
 
 struct OneSequence : Kernel {
   using Kernel::Kernel;
-  bool reaches_weight(const Work& w, const TokenWindow& window, std::int64_t) const override {
+  bool reaches_weight(const WindowWork& w, const TokenWindow& window, std::int64_t) const override {
     return window.b == windows(w).back().b;
   }
 };
 
 struct LastCoreLost : Kernel {
   using Kernel::Kernel;
-  std::vector<double> joined(const Work& w, std::vector<std::vector<double>> sums) const override {
+  std::vector<double> joined(const WindowWork& w,
+                             std::vector<std::vector<double>> sums) const override {
     sums.pop_back();
     return Kernel::joined(w, std::move(sums));
   }
@@ -48,21 +49,22 @@ struct LastCoreLost : Kernel {
 
 struct WeightSumsIn16Bit : Kernel {
   using Kernel::Kernel;
-  double add_to_weight(const Work& w, double sum, double term) const override {
+  double add_to_weight(const WindowWork& w, double sum, double term) const override {
     return in_16_bits(w.problem.dtype, sum + term);
   }
 };
 
 struct InputSumsIn16Bit : Kernel {
   using Kernel::Kernel;
-  double add_to_input(const Work& w, double sum, double term) const override {
+  double add_to_input(const WindowWork& w, double sum, double term) const override {
     return in_16_bits(w.problem.dtype, sum + term);
   }
 };
 
 struct PartialsIn16Bit : Kernel {
   using Kernel::Kernel;
-  std::vector<double> joined(const Work& w, std::vector<std::vector<double>> sums) const override {
+  std::vector<double> joined(const WindowWork& w,
+                             std::vector<std::vector<double>> sums) const override {
     for (auto& core : sums)
       for (double& sum : core) sum = in_16_bits(w.problem.dtype, sum);
     return Kernel::joined(w, std::move(sums));
@@ -85,7 +87,7 @@ std::vector<Mutant> sum_mutants() {
           plant.changed(
               "one_head", "every head has the weight_grad of the first head",
               {.adjust =
-                   [](Work& w) {
+                   [](WindowWork& w) {
                      for (std::size_t k = 0; k < w.weight_grad.size(); ++k)
                        w.weight_grad[k] =
                            w.weight_grad[k - k % static_cast<std::size_t>(w.problem.heads)];
@@ -94,7 +96,7 @@ std::vector<Mutant> sum_mutants() {
                                       "weight_grad omits the sums of the last core"),
           plant.changed("mean", "weight_grad is the mean over the windows",
                         {.adjust =
-                             [](Work& w) {
+                             [](WindowWork& w) {
                                const auto count =
                                    static_cast<double>(std::max<std::int64_t>(1, w.rows));
                                for (double& value : w.weight_grad) value /= count;

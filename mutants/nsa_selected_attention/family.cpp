@@ -11,7 +11,7 @@ namespace {
 /// Adds the weights and the products in double.
 struct DoubleSums : Kernel {
   using Kernel::Kernel;
-  float sum_of(const Work&, const std::vector<float>& weights) const override {
+  float sum_of(const ForwardWork&, const std::vector<float>& weights) const override {
     double sum = 0;
     for (const float one : weights) sum += one;
     return static_cast<float>(sum);

@@ -12,20 +12,20 @@ namespace {
 /// The queries of a tile share the list of the first.
 struct ListOfFirstOfTile : Kernel {
   using Kernel::Kernel;
-  std::int64_t block(const Work& w, Query q, std::int64_t slot) const override {
+  std::int64_t block(const ForwardWork& w, Query q, std::int64_t slot) const override {
     return Kernel::block(w, {q.b, q.n, q.i / 2 * 2}, slot);
   }
 };
 struct ValueOfFirstHead : Kernel {
   using Kernel::Kernel;
-  spec::RowPosition value_row(const Work& w, const Pair& pair) const override {
+  spec::RowPosition value_row(const ForwardWork& w, const Pair& pair) const override {
     return {pair.q.b, 0, position(w, pair)};
   }
 };
 /// Value is gathered by the lists of head 0, key by the right ones.
 struct ValueByFirstList : Kernel {
   using Kernel::Kernel;
-  spec::RowPosition value_row(const Work& w, const Pair& pair) const override {
+  spec::RowPosition value_row(const ForwardWork& w, const Pair& pair) const override {
     const auto named = static_cast<std::int64_t>(
         w.lists.row(pair.q.b, 0, pair.q.i)[static_cast<std::size_t>(pair.slot)]);
     return {pair.q.b, kv_head(w, pair.q.n), named * w.problem.selected_block_size + pair.j};
@@ -34,30 +34,30 @@ struct ValueByFirstList : Kernel {
 
 struct CausalWithoutMask : Kernel {
   using Kernel::Kernel;
-  bool is_causal(const Work& w) const override { return w.problem.sparse_mode == 2; }
+  bool is_causal(const ForwardWork& w) const override { return w.problem.sparse_mode == 2; }
 };
 struct ScoresInTensorType : Kernel {
   using Kernel::Kernel;
-  float score(const Work& w, const Pair& pair) const override {
+  float score(const ForwardWork& w, const Pair& pair) const override {
     return rounded(Kernel::score(w, pair), w.problem.dtype, spec::Rounding::rne);
   }
 };
 struct LastChannelDropped : Kernel {
   using Kernel::Kernel;
-  float score(const Work& w, const Pair& pair) const override {
+  float score(const ForwardWork& w, const Pair& pair) const override {
     const auto query = w.query.row(pair.q.b, pair.q.n, pair.q.i), key = w.key.row(key_row(w, pair));
     return dot(query.first(query.size() - 1), key.first(key.size() - 1)) * scale(w);
   }
 };
 struct LastWeightDropped : Kernel {
   using Kernel::Kernel;
-  float sum_of(const Work& w, const std::vector<float>& weights) const override {
+  float sum_of(const ForwardWork& w, const std::vector<float>& weights) const override {
     return Kernel::sum_of(w, {weights.begin(), std::max(weights.begin() + 1, weights.end() - 1)});
   }
 };
 struct WeightsInTensorType : Kernel {
   using Kernel::Kernel;
-  float sum_of(const Work& w, const std::vector<float>& weights) const override {
+  float sum_of(const ForwardWork& w, const std::vector<float>& weights) const override {
     float sum = 0;
     for (const float one : weights) sum = rounded(sum + one, w.problem.dtype, spec::Rounding::rne);
     return sum;
@@ -65,7 +65,7 @@ struct WeightsInTensorType : Kernel {
 };
 struct NotDivided : Kernel {
   using Kernel::Kernel;
-  float probability(const Work& w, float weight, float) const override {
+  float probability(const ForwardWork& w, float weight, float) const override {
     return Kernel::probability(w, weight, 1);
   }
 };
@@ -100,31 +100,31 @@ struct ShiftedMaximum : Kernel {
 };
 struct LastRowNotWritten : Kernel {
   using Kernel::Kernel;
-  bool writes_row(const Work& w, Query q) const override {
+  bool writes_row(const ForwardWork& w, Query q) const override {
     return q.i + 1 < w.problem.length_q(q.b) || q.i == 0;
   }
 };
 struct OutputTruncated : Kernel {
   using Kernel::Kernel;
-  float cast(const Work& w, float value) const override {
+  float cast(const ForwardWork& w, float value) const override {
     return rounded(value, w.problem.dtype, spec::Rounding::rtz);
   }
 };
 struct ChannelsSwapped : Kernel {
   using Kernel::Kernel;
-  void finish(const Work&, Query, Softmax&, std::vector<float>& output) const override {
+  void finish(const ForwardWork&, Query, Softmax&, std::vector<float>& output) const override {
     std::swap(output[0], output[1]);
   }
 };
 struct SumsInTensorType : Kernel {
   using Kernel::Kernel;
-  void finish(const Work& w, Query, Softmax&, std::vector<float>& output) const override {
+  void finish(const ForwardWork& w, Query, Softmax&, std::vector<float>& output) const override {
     for (float& one : output) one = rounded(one, w.problem.dtype, spec::Rounding::rne) * 1.004f;
   }
 };
 struct HalvesAddedTwice : Kernel {
   using Kernel::Kernel;
-  void finish(const Work& w, Query q, Softmax&, std::vector<float>& output) const override {
+  void finish(const ForwardWork& w, Query q, Softmax&, std::vector<float>& output) const override {
     if (q.i % 16 == 15 && w.problem.length_q(q.b) > 16)
       for (float& one : output) one *= 2;
   }

@@ -9,7 +9,7 @@
 
 namespace assay::mutants::selected_forward {
 
-Work Kernel::load(const Op::Problem& p, const Op::Inputs& inputs) const {
+ForwardWork Kernel::load(const Op::Problem& p, const Op::Inputs& inputs) const {
   const auto read = [](const spec::Tensor& tensor, const spec::Extents& extents) {
     return dense_of(tensor, spec::Layout::tnd, extents);
   };
@@ -20,7 +20,7 @@ Work Kernel::load(const Op::Problem& p, const Op::Inputs& inputs) const {
           .lists = read(inputs.topk_indices, topk_extents(p))};
 }
 
-float Kernel::score(const Work& w, const Pair& pair) const {
+float Kernel::score(const ForwardWork& w, const Pair& pair) const {
   return dot(w.query.row(pair.q.b, pair.q.n, pair.q.i), w.key.row(key_row(w, pair))) * scale(w);
 }
 
@@ -30,13 +30,13 @@ float Kernel::weight(float score, float max) const {
   return exponential(plan().exponential, score - max);
 }
 
-float Kernel::sum_of(const Work&, const std::vector<float>& weights) const {
+float Kernel::sum_of(const ForwardWork&, const std::vector<float>& weights) const {
   float sum = 0;
   for (const float one : weights) sum += one;
   return sum;
 }
 
-float Kernel::probability(const Work& w, float weight, float sum) const {
+float Kernel::probability(const ForwardWork& w, float weight, float sum) const {
   return rounded(weight / sum, staging_type(plan().staging, w.problem.dtype), plan().round_stage);
 }
 
@@ -45,11 +45,11 @@ Softmax Kernel::empty() const {
   return {.max = -most, .sum = most};
 }
 
-float Kernel::cast(const Work& w, float value) const {
+float Kernel::cast(const ForwardWork& w, float value) const {
   return rounded(value, w.problem.dtype, plan().round_out);
 }
 
-Softmax Kernel::softmax(const Work& w, Query q) const {
+Softmax Kernel::softmax(const ForwardWork& w, Query q) const {
   Softmax row = empty();
   for (std::int64_t slot = 0; slot < slots(w); ++slot)
     for (std::int64_t j = 0; j < keys_of_block(w); ++j)
@@ -66,7 +66,7 @@ Softmax Kernel::softmax(const Work& w, Query q) const {
 
 void Kernel::run(const Op::Problem& problem, const Op::Inputs& inputs, Op::Outputs& outputs) {
   ++runs_;
-  const Work w = load(problem, inputs);
+  const ForwardWork w = load(problem, inputs);
   spec::Extents statistics = query_extents(problem);
   statistics.dim = spec::statistics_replicas;
   const spec::HeadIndex to_max(outputs.softmax_max, spec::Layout::tnd, statistics),

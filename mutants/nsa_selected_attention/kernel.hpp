@@ -14,7 +14,7 @@ using selection::Pair;
 using Op = spec::NsaSelectedAttention;
 
 /// The problem of one run and the tensors that it reads.
-struct Work {
+struct ForwardWork {
   Op::Problem problem;
   DenseRows query, key, value;
   DenseRows lists;  ///< one list per key head; exact in float
@@ -30,28 +30,28 @@ struct Softmax {
 /// A plain kernel in float: it computes all scores of a query, their maximum, their sum, and the
 /// weighted sum of value. Every step is a virtual function, so that a mutant overrides the step
 /// that it gets wrong. The plan's tiles are not used, except for their order.
-class Kernel : public selection::ListKernel<Op, Work> {
+class Kernel : public selection::ListKernel<Op, ForwardWork> {
  public:
   using ListKernel::ListKernel;
 
   void run(const Op::Problem& problem, const Op::Inputs& inputs, Op::Outputs& outputs) override;
 
  protected:
-  virtual Work load(const Op::Problem& problem, const Op::Inputs& inputs) const;
+  virtual ForwardWork load(const Op::Problem& problem, const Op::Inputs& inputs) const;
 
   /// Returns the row of value for the key of the pair.
-  virtual spec::RowPosition value_row(const Work& w, const Pair& pair) const {
+  virtual spec::RowPosition value_row(const ForwardWork& w, const Pair& pair) const {
     return key_row(w, pair);
   }
 
   // The arithmetic of one row.
-  virtual float score(const Work& w, const Pair& pair) const;
+  virtual float score(const ForwardWork& w, const Pair& pair) const;
   virtual float largest(const std::vector<float>& scores) const;
   virtual float weight(float score, float max) const;
-  virtual float sum_of(const Work& w, const std::vector<float>& weights) const;
+  virtual float sum_of(const ForwardWork& w, const std::vector<float>& weights) const;
   /// Returns the factor of a value row.
-  virtual float probability(const Work& w, float weight, float sum) const;
-  virtual void finish(const Work&, Query, Softmax&, std::vector<float>& /*output*/) const {}
+  virtual float probability(const ForwardWork& w, float weight, float sum) const;
+  virtual void finish(const ForwardWork&, Query, Softmax&, std::vector<float>& /*output*/) const {}
 
   // Writing the outputs.
   virtual std::int64_t replicas() const { return spec::statistics_replicas; }
@@ -59,11 +59,11 @@ class Kernel : public selection::ListKernel<Op, Work> {
   virtual float reported_sum(const Softmax& row) const { return row.sum; }
   /// Returns the statistics of a row that sees no key.
   virtual Softmax empty() const;
-  virtual bool writes_row(const Work&, Query) const { return true; }
-  virtual float cast(const Work& w, float value) const;
+  virtual bool writes_row(const ForwardWork&, Query) const { return true; }
+  virtual float cast(const ForwardWork& w, float value) const;
 
  private:
-  Softmax softmax(const Work& w, Query q) const;
+  Softmax softmax(const ForwardWork& w, Query q) const;
 
   std::uint64_t runs_ = 0;  ///< shuffled places have a different order in every run
 };

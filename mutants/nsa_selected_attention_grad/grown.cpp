@@ -40,7 +40,7 @@ namespace assay::mutants::selected {
 namespace {
 
 /// Numbers the keys of a row in the order of its list: block by block, in each block key by key.
-Spot spot_of(const Work& w, const Pair& pair) {
+Spot spot_of(const SelectedWork& w, const Pair& pair) {
   const std::int64_t size = w.problem.selected_block_size;
   return {.b = pair.q.b,
           .n = pair.q.n,
@@ -51,7 +51,7 @@ Spot spot_of(const Work& w, const Pair& pair) {
           .keys = w.problem.selected_block_count * size};
 }
 
-Pair pair_of(const Work& w, const Spot& spot) {
+Pair pair_of(const SelectedWork& w, const Spot& spot) {
   const std::int64_t size = w.problem.selected_block_size;
   return {{spot.b, spot.n, spot.i}, spot.j / size, spot.j % size};
 }
@@ -63,23 +63,24 @@ class Grown : public Kernel {
       : Kernel(std::move(name), plan), growth_(bug) {}
 
  protected:
-  float product(const Work& w, const Pair& pair) const override {
+  float product(const SelectedWork& w, const Pair& pair) const override {
     return growth_(Step::product, spot_of(w, pair),
                    [&](const Spot& at) { return Kernel::product(w, pair_of(w, at)); });
   }
-  float probability(const Work& w, const Pair& pair, const RowState& row) const override {
+  float probability(const SelectedWork& w, const Pair& pair, const RowState& row) const override {
     return growth_(Step::probability, spot_of(w, pair),
                    [&](const Spot& at) { return Kernel::probability(w, pair_of(w, at), row); });
   }
-  float dprobability(const Work& w, const Pair& pair) const override {
+  float dprobability(const SelectedWork& w, const Pair& pair) const override {
     return growth_(Step::dprobability, spot_of(w, pair),
                    [&](const Spot& at) { return Kernel::dprobability(w, pair_of(w, at)); });
   }
-  float dscore(const Work& w, const Pair& pair, float prob, const RowState& row) const override {
+  float dscore(const SelectedWork& w, const Pair& pair, float prob,
+               const RowState& row) const override {
     return growth_(Step::dscore, spot_of(w, pair),
                    [&](const Spot& at) { return Kernel::dscore(w, pair_of(w, at), prob, row); });
   }
-  RowState row_state(const Work& w, Query q) const override {
+  RowState row_state(const SelectedWork& w, Query q) const override {
     const auto part = [&](Step step, float RowState::*member) {
       return growth_(step, spot_of(w, {q, 0, 0}), [&](const Spot& at) {
         return Kernel::row_state(w, {at.b, at.n, at.i}).*member;
@@ -89,7 +90,7 @@ class Grown : public Kernel {
             .softmax_sum = part(Step::softmax_sum, &RowState::softmax_sum),
             .row_term = part(Step::row_term, &RowState::row_term)};
   }
-  spec::RowPosition scattered_row(const Work& w, const Pair& pair) const override {
+  spec::RowPosition scattered_row(const SelectedWork& w, const Pair& pair) const override {
     return Kernel::scattered_row(w,
                                  pair_of(w, growth_.place(Step::collecting_key, spot_of(w, pair))));
   }

@@ -8,7 +8,7 @@ namespace {
 /// Processes each key block with all tokens that list it before the next block.
 struct BlockByBlock : Kernel {
   using Kernel::Kernel;
-  std::vector<Entry> entries(const Work& w, std::int64_t b, std::int64_t n) const override {
+  std::vector<Entry> entries(const SelectedWork& w, std::int64_t b, std::int64_t n) const override {
     std::vector<Entry> all = Kernel::entries(w, b, n);
     std::ranges::stable_sort(all, {}, [&](const Entry& entry) {
       return block(w, {b, n, entry.token}, entry.slot);
@@ -20,7 +20,7 @@ struct BlockByBlock : Kernel {
 /// Processes the tokens from the last to the first, each with its whole list.
 struct LastTokenFirst : Kernel {
   using Kernel::Kernel;
-  std::vector<Entry> entries(const Work& w, std::int64_t b, std::int64_t n) const override {
+  std::vector<Entry> entries(const SelectedWork& w, std::int64_t b, std::int64_t n) const override {
     std::vector<Entry> all = Kernel::entries(w, b, n);
     std::ranges::stable_sort(all, std::greater(), &Entry::token);
     return all;
@@ -30,15 +30,15 @@ struct LastTokenFirst : Kernel {
 /// Each half of a list has its own sum of dq. The two sums are added at the end.
 struct TwoHalves : Kernel {
   using Kernel::Kernel;
-  void clear(Work& w, const Op::Outputs& outputs) const override {
+  void clear(SelectedWork& w, const Op::Outputs& outputs) const override {
     Kernel::clear(w, outputs);
     w.dq_apart = w.dq;
   }
-  std::span<float> dq_sum(Work& w, const Pair& pair) const override {
+  std::span<float> dq_sum(SelectedWork& w, const Pair& pair) const override {
     if (2 * pair.slot < w.problem.selected_block_count) return Kernel::dq_sum(w, pair);
     return w.dq_apart.row(pair.q.b, pair.q.n, pair.q.i);
   }
-  void adjust(Work& w) const override {
+  void adjust(SelectedWork& w) const override {
     for (std::size_t d = 0; d < w.dq.values.size(); ++d) w.dq.values[d] += w.dq_apart.values[d];
   }
 };
@@ -46,7 +46,7 @@ struct TwoHalves : Kernel {
 /// Skips the keys that a row does not see.
 struct SeenBlocksOnly : BlockByBlock {
   using BlockByBlock::BlockByBlock;
-  std::vector<Entry> entries(const Work& w, std::int64_t b, std::int64_t n) const override {
+  std::vector<Entry> entries(const SelectedWork& w, std::int64_t b, std::int64_t n) const override {
     std::vector<Entry> all = BlockByBlock::entries(w, b, n);
     if (!is_causal(w)) return all;
     std::erase_if(all, [&](const Entry& entry) {

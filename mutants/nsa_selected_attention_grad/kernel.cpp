@@ -9,13 +9,13 @@
 
 namespace assay::mutants::selected {
 
-DenseRows& Work::gradient(Gradient which) {
+DenseRows& SelectedWork::gradient(Gradient which) {
   return which == Gradient::dk ? dk : which == Gradient::dv ? dv : dq;
 }
 
 void Kernel::run(const Op::Problem& problem, const Op::Inputs& inputs, Op::Outputs& outputs) {
   ++runs_;
-  Work w = load(problem, inputs);
+  SelectedWork w = load(problem, inputs);
   clear(w, outputs);
   for (std::int64_t b = first_batch(); b < end_batch(w); ++b)
     for (std::int64_t n = 0; n < heads(w); ++n) compute_head(w, b, n);
@@ -31,7 +31,7 @@ DenseRows Kernel::read(const spec::Tensor& tensor, const spec::Extents& e) const
   return dense_of(tensor, spec::Layout::tnd, e);
 }
 
-Work Kernel::load(const Op::Problem& p, const Op::Inputs& inputs) const {
+SelectedWork Kernel::load(const Op::Problem& p, const Op::Inputs& inputs) const {
   spec::Extents statistics = query_extents(p);
   statistics.dim = spec::statistics_replicas;
   return {.problem = p,
@@ -45,13 +45,13 @@ Work Kernel::load(const Op::Problem& p, const Op::Inputs& inputs) const {
           .lists = read(inputs.topk_indices, topk_extents(p))};
 }
 
-void Kernel::clear(Work& w, const Op::Outputs&) const {
+void Kernel::clear(SelectedWork& w, const Op::Outputs&) const {
   w.dq = filled(query_extents(w.problem), 0);
   w.dk = filled(key_extents(w.problem), 0);
   w.dv = filled(value_extents(w.problem), 0);
 }
 
-std::vector<Entry> Kernel::entries(const Work& w, std::int64_t b, std::int64_t) const {
+std::vector<Entry> Kernel::entries(const SelectedWork& w, std::int64_t b, std::int64_t) const {
   const std::int64_t rows = tokens(w, b), columns = slots(w);
   std::vector<Entry> corners;
   for (std::int64_t slot = 0; slot < columns; slot += plan().key_tile)
@@ -67,7 +67,7 @@ std::vector<Entry> Kernel::entries(const Work& w, std::int64_t b, std::int64_t) 
   return all;
 }
 
-void Kernel::compute_head(Work& w, std::int64_t b, std::int64_t n) const {
+void Kernel::compute_head(SelectedWork& w, std::int64_t b, std::int64_t n) const {
   begin_head(w, b, n);
   std::vector<RowState> rows;
   for (std::int64_t i = 0; i < tokens(w, b); ++i) rows.push_back(row_state(w, {b, n, i}));
@@ -77,11 +77,11 @@ void Kernel::compute_head(Work& w, std::int64_t b, std::int64_t n) const {
                rows[static_cast<std::size_t>(entry.token)]);
 }
 
-float Kernel::product(const Work& w, const Pair& pair) const {
+float Kernel::product(const SelectedWork& w, const Pair& pair) const {
   return dot(w.query.row(pair.q.b, pair.q.n, pair.q.i), w.key.row(key_row(w, pair)));
 }
 
-float Kernel::probability(const Work& w, const Pair& pair, const RowState& row) const {
+float Kernel::probability(const SelectedWork& w, const Pair& pair, const RowState& row) const {
   const bool seen = sees(w, pair);
   if (!seen && plan().masked == MaskedScore::skipped) return 0;
   if (seen && plan().exponential == Exponential::fused_exp2)
@@ -91,34 +91,35 @@ float Kernel::probability(const Work& w, const Pair& pair, const RowState& row) 
   return exponential(plan().exponential, score - row.softmax_max) / row.softmax_sum;
 }
 
-float Kernel::dprobability(const Work& w, const Pair& pair) const {
+float Kernel::dprobability(const SelectedWork& w, const Pair& pair) const {
   return dot(w.dy.row(pair.q.b, pair.q.n, pair.q.i), w.value.row(key_row(w, pair)));
 }
 
-float Kernel::dscore(const Work& w, const Pair& pair, float prob, const RowState& row) const {
+float Kernel::dscore(const SelectedWork& w, const Pair& pair, float prob,
+                     const RowState& row) const {
   return prob * (dprobability(w, pair) - row.row_term);
 }
 
-float Kernel::row_term(const Work& w, Query q) const {
+float Kernel::row_term(const SelectedWork& w, Query q) const {
   return dot(w.dy.row(q.b, q.n, q.i), w.attention_out.row(q.b, q.n, q.i));
 }
 
-RowState Kernel::row_state(const Work& w, Query q) const {
+RowState Kernel::row_state(const SelectedWork& w, Query q) const {
   return {.softmax_max = w.softmax_max.row(q.b, q.n, q.i)[0],
           .softmax_sum = w.softmax_sum.row(q.b, q.n, q.i)[0],
           .row_term = row_term(w, q)};
 }
 
-float Kernel::stage(const Work& w, float value) const {
+float Kernel::stage(const SelectedWork& w, float value) const {
   return rounded(value, staging_type(plan().staging, w.problem.dtype), plan().round_stage);
 }
 
-void Kernel::add_scaled(const Work&, Gradient, std::span<float> sum, float factor,
+void Kernel::add_scaled(const SelectedWork&, Gradient, std::span<float> sum, float factor,
                         std::span<const float> row) const {
   for (std::size_t d = 0; d < sum.size(); ++d) sum[d] += factor * row[d];
 }
 
-void Kernel::add_pair(Work& w, const Pair& pair, const RowState& row) const {
+void Kernel::add_pair(SelectedWork& w, const Pair& pair, const RowState& row) const {
   const float prob = probability(w, pair, row);
   if (prob == 0) return;
   const float ds = stage(w, dscore(w, pair, prob, row));
@@ -132,11 +133,11 @@ void Kernel::add_pair(Work& w, const Pair& pair, const RowState& row) const {
     add_scaled(w, Gradient::dq, dq_sum(w, pair), ds, w.key.row(key_row(w, pair)));
 }
 
-float Kernel::cast(const Work& w, float value) const {
+float Kernel::cast(const SelectedWork& w, float value) const {
   return rounded(value, w.problem.dtype, plan().round_out);
 }
 
-void Kernel::write(Work& w, Gradient which, spec::Tensor& tensor) const {
+void Kernel::write(SelectedWork& w, Gradient which, spec::Tensor& tensor) const {
   const DenseRows& dense = w.gradient(which);
   const spec::Extents& e = dense.extents;
   const spec::HeadIndex index(tensor, spec::Layout::tnd, e);

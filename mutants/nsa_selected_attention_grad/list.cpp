@@ -10,8 +10,8 @@ bool is_listed(const std::vector<std::int64_t>& blocks, std::int64_t block) {
 }
 
 /// Returns the blocks that the entries [first, last) of a query's list name.
-std::vector<std::int64_t> blocks_of(const Work& w, std::int64_t kv, Query q, std::int64_t first,
-                                    std::int64_t last) {
+std::vector<std::int64_t> blocks_of(const SelectedWork& w, std::int64_t kv, Query q,
+                                    std::int64_t first, std::int64_t last) {
   std::vector<std::int64_t> blocks;
   for (std::int64_t slot = first; slot < last; ++slot)
     blocks.push_back(
@@ -23,7 +23,7 @@ std::vector<std::int64_t> blocks_of(const Work& w, std::int64_t kv, Query q, std
 /// sums.
 struct LostUpdate : Kernel {
   using Kernel::Kernel;
-  bool collects(const Work& w, Gradient which, const Pair& pair) const override {
+  bool collects(const SelectedWork& w, Gradient which, const Pair& pair) const override {
     if (which == Gradient::dq) return true;
     const auto after =
         blocks_of(w, list_head(w, pair.q.n), pair.q, pair.slot + 1, w.problem.selected_block_count);
@@ -33,7 +33,7 @@ struct LostUpdate : Kernel {
 
 struct FirstSlotTwice : Kernel {
   using Kernel::Kernel;
-  std::vector<Entry> entries(const Work& w, std::int64_t b, std::int64_t n) const override {
+  std::vector<Entry> entries(const SelectedWork& w, std::int64_t b, std::int64_t n) const override {
     std::vector<Entry> all = Kernel::entries(w, b, n);
     for (std::int64_t token = 0; token < tokens(w, b); ++token) all.push_back({token, 0});
     return all;
@@ -44,7 +44,7 @@ struct FirstSlotTwice : Kernel {
 /// lists of another head name.
 struct ScatteredByFirstHead : Kernel {
   using Kernel::Kernel;
-  spec::RowPosition scattered_row(const Work& w, const Pair& pair) const override {
+  spec::RowPosition scattered_row(const SelectedWork& w, const Pair& pair) const override {
     const std::int64_t named = blocks_of(w, 0, pair.q, pair.slot, pair.slot + 1).front();
     return {pair.q.b, kv_head(w, pair.q.n), named * w.problem.selected_block_size + pair.j};
   }
@@ -53,8 +53,8 @@ struct ScatteredByFirstHead : Kernel {
 /// Reads the lists as if the head axis followed the entry axis.
 struct ListAxesSwapped : Kernel {
   using Kernel::Kernel;
-  Work load(const Op::Problem& p, const Op::Inputs& inputs) const override {
-    Work w = Kernel::load(p, inputs);
+  SelectedWork load(const Op::Problem& p, const Op::Inputs& inputs) const override {
+    SelectedWork w = Kernel::load(p, inputs);
     const DenseRows right = w.lists;
     const spec::Extents& e = right.extents;
     visit_rows(e, [&](std::int64_t b, std::int64_t n, std::int64_t s) {
@@ -71,8 +71,8 @@ struct ListAxesSwapped : Kernel {
 /// Reads the lists as if contiguous; clamps invalid block numbers to the valid range.
 struct ListStridesIgnored : Kernel {
   using Kernel::Kernel;
-  Work load(const Op::Problem& p, const Op::Inputs& inputs) const override {
-    Work w = Kernel::load(p, inputs);
+  SelectedWork load(const Op::Problem& p, const Op::Inputs& inputs) const override {
+    SelectedWork w = Kernel::load(p, inputs);
     spec::Tensor packed = inputs.topk_indices;
     packed.strides = spec::contiguous_strides(packed.shape);
     w.lists = read(packed, w.lists.extents);

@@ -6,16 +6,18 @@ namespace assay::mutants::selected {
 namespace {
 
 /// Returns the block that contains the query's own position.
-std::int64_t own_block(const Work& w, Query q) { return q.i / w.problem.selected_block_size; }
+std::int64_t own_block(const SelectedWork& w, Query q) {
+  return q.i / w.problem.selected_block_size;
+}
 
 struct MaskInverted : Kernel {
   using Kernel::Kernel;
-  bool is_causal(const Work& w) const override { return !Kernel::is_causal(w); }
+  bool is_causal(const SelectedWork& w) const override { return !Kernel::is_causal(w); }
 };
 
 struct FutureBlocksSeen : Kernel {
   using Kernel::Kernel;
-  bool sees(const Work& w, const Pair& pair) const override {
+  bool sees(const SelectedWork& w, const Pair& pair) const override {
     return Kernel::sees(w, pair) || block(w, pair.q, pair.slot) > own_block(w, pair.q);
   }
 };
@@ -23,7 +25,7 @@ struct FutureBlocksSeen : Kernel {
 /// In a block after the query, masks all keys except the first.
 struct FirstKeyOfFutureBlocks : Kernel {
   using Kernel::Kernel;
-  bool sees(const Work& w, const Pair& pair) const override {
+  bool sees(const SelectedWork& w, const Pair& pair) const override {
     return Kernel::sees(w, pair) || pair.j == 0;
   }
 };
@@ -32,7 +34,7 @@ struct FirstKeyOfFutureBlocks : Kernel {
 /// block.
 struct SecondDiagonalSeen : Kernel {
   using Kernel::Kernel;
-  bool sees(const Work& w, const Pair& pair) const override {
+  bool sees(const SelectedWork& w, const Pair& pair) const override {
     if (Kernel::sees(w, pair)) return true;
     if (block(w, pair.q, pair.slot) != own_block(w, pair.q)) return false;
     for (std::int64_t slot = pair.slot + 1; slot < slots(w); ++slot)
@@ -45,15 +47,15 @@ struct SecondDiagonalSeen : Kernel {
 /// order, but add the gradients to the listed blocks.
 struct NaturalOrderWhileShort : Kernel {
   using Kernel::Kernel;
-  std::int64_t position(const Work& w, const Pair& pair) const override {
+  std::int64_t position(const SelectedWork& w, const Pair& pair) const override {
     return gathered(w, pair) * w.problem.selected_block_size + pair.j;
   }
-  spec::RowPosition scattered_row(const Work& w, const Pair& pair) const override {
+  spec::RowPosition scattered_row(const SelectedWork& w, const Pair& pair) const override {
     return {pair.q.b, kv_head(w, pair.q.n), Kernel::position(w, pair)};
   }
 
  private:
-  std::int64_t gathered(const Work& w, const Pair& pair) const {
+  std::int64_t gathered(const SelectedWork& w, const Pair& pair) const {
     const Op::Problem& p = w.problem;
     const bool is_short = pair.q.i + 1 < p.selected_block_size * p.selected_block_count;
     return is_causal(w) && is_short ? pair.slot : block(w, pair.q, pair.slot);

@@ -10,7 +10,7 @@ namespace {
 template <Gradient low>
 struct LowAccumulator : Kernel {
   using Kernel::Kernel;
-  void add_scaled(const Work& w, Gradient which, std::span<float> sum, float factor,
+  void add_scaled(const SelectedWork& w, Gradient which, std::span<float> sum, float factor,
                   std::span<const float> row) const override {
     Kernel::add_scaled(w, which, sum, factor, row);
     if (which == low)
@@ -27,24 +27,24 @@ struct LeadingZeroExpected : Kernel {
 
 struct LastSequenceSkipped : Kernel {
   using Kernel::Kernel;
-  std::int64_t end_batch(const Work& w) const override { return w.problem.batch - 1; }
+  std::int64_t end_batch(const SelectedWork& w) const override { return w.problem.batch - 1; }
 };
 
 struct LastHeadSkipped : Kernel {
   using Kernel::Kernel;
-  std::int64_t heads(const Work& w) const override { return w.problem.heads_q - 1; }
+  std::int64_t heads(const SelectedWork& w) const override { return w.problem.heads_q - 1; }
 };
 
 struct LastTokenSkipped : Kernel {
   using Kernel::Kernel;
-  std::int64_t tokens(const Work& w, std::int64_t b) const override {
+  std::int64_t tokens(const SelectedWork& w, std::int64_t b) const override {
     return w.problem.length_q(b) - 1;
   }
 };
 
 struct ShortSequencesOnly : Kernel {
   using Kernel::Kernel;
-  std::int64_t tokens(const Work& w, std::int64_t b) const override {
+  std::int64_t tokens(const SelectedWork& w, std::int64_t b) const override {
     return std::min(w.problem.length_q(b), w.problem.length_q(0));
   }
 };
@@ -52,7 +52,7 @@ struct ShortSequencesOnly : Kernel {
 /// Clears the contribution of a token when the next head of the group starts.
 struct ClearedByNextHead : Kernel {
   using Kernel::Kernel;
-  void begin_head(Work& w, std::int64_t b, std::int64_t n) const override {
+  void begin_head(SelectedWork& w, std::int64_t b, std::int64_t n) const override {
     for (std::int64_t j = 0; j < w.problem.length_kv(b); ++j)
       std::ranges::fill(w.dk.row(b, kv_head(w, n), j), 0.0f);
   }
@@ -61,7 +61,8 @@ struct ClearedByNextHead : Kernel {
 /// Does not write the rows of dk and dv that no list names.
 struct UnlistedKeysNotWritten : Kernel {
   using Kernel::Kernel;
-  bool writes_row(const Work& w, Gradient which, const spec::RowPosition& at) const override {
+  bool writes_row(const SelectedWork& w, Gradient which,
+                  const spec::RowPosition& at) const override {
     if (which == Gradient::dq) return true;
     const std::span<const float> row = w.dv.row(at);
     return std::ranges::any_of(row, [](float value) { return value != 0; });
@@ -71,7 +72,7 @@ struct UnlistedKeysNotWritten : Kernel {
 /// Adds the old contents of dk to the result.
 struct OutputsNotCleared : Kernel {
   using Kernel::Kernel;
-  void clear(Work& w, const Op::Outputs& outputs) const override {
+  void clear(SelectedWork& w, const Op::Outputs& outputs) const override {
     Kernel::clear(w, outputs);
     w.dk = read(outputs.dk, key_extents(w.problem));
   }
@@ -80,7 +81,7 @@ struct OutputsNotCleared : Kernel {
 /// Starts the sums of dk at 1/2.
 struct WorkspaceNotZeroed : Kernel {
   using Kernel::Kernel;
-  void clear(Work& w, const Op::Outputs& outputs) const override {
+  void clear(SelectedWork& w, const Op::Outputs& outputs) const override {
     Kernel::clear(w, outputs);
     std::ranges::fill(w.dk.values, 0.5f);
   }
@@ -89,7 +90,7 @@ struct WorkspaceNotZeroed : Kernel {
 /// Rounds query for the second product in which it occurs: the one that forms dk.
 struct LowQuery : Kernel {
   using Kernel::Kernel;
-  void add_scaled(const Work& w, Gradient which, std::span<float> sum, float factor,
+  void add_scaled(const SelectedWork& w, Gradient which, std::span<float> sum, float factor,
                   std::span<const float> row) const override {
     if (which != Gradient::dk) return Kernel::add_scaled(w, which, sum, factor, row);
     for (std::size_t d = 0; d < sum.size(); ++d) sum[d] += factor * shortened(row[d], 6);
@@ -98,7 +99,7 @@ struct LowQuery : Kernel {
 
 struct AllZeros : Kernel {
   using Kernel::Kernel;
-  void adjust(Work& w) const override {
+  void adjust(SelectedWork& w) const override {
     for (const Gradient which : {Gradient::dq, Gradient::dk, Gradient::dv})
       std::ranges::fill(w.gradient(which).values, 0.0f);
   }

@@ -10,7 +10,7 @@ namespace {
 template <std::int64_t group>
 struct ListOfFirstQueryOfTile : Kernel {
   using Kernel::Kernel;
-  std::int64_t block(const Work& w, Query q, std::int64_t slot) const override {
+  std::int64_t block(const SelectedWork& w, Query q, std::int64_t slot) const override {
     const bool shares = w.problem.group() == group;
     return Kernel::block(w, shares ? Query{q.b, q.n, q.i / 2 * 2} : q, slot);
   }
@@ -20,7 +20,7 @@ struct ListOfFirstQueryOfTile : Kernel {
 /// padded number of tokens. Everything that is stored after this block is affected, too.
 struct PartialsByPaddedTokens : Kernel {
   using Kernel::Kernel;
-  void adjust(Work& w) const override {
+  void adjust(SelectedWork& w) const override {
     constexpr std::int64_t channels = 128, padded_to = 256;
     const std::int64_t tokens = w.dv.extents.tokens();
     const std::int64_t beyond = (tokens + padded_to - 1) / padded_to * padded_to - tokens;
@@ -49,7 +49,7 @@ struct PartialsByPaddedTokens : Kernel {
 /// dk and dv are computed from a bit mask of the listed blocks, dq is computed from the list.
 struct DuplicatesByBitMask : Kernel {
   using Kernel::Kernel;
-  bool collects(const Work& w, Gradient which, const Pair& pair) const override {
+  bool collects(const SelectedWork& w, Gradient which, const Pair& pair) const override {
     if (which == Gradient::dq) return true;
     const std::int64_t own = block(w, pair.q, pair.slot);
     for (std::int64_t slot = 0; slot < pair.slot; ++slot)

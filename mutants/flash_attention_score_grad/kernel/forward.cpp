@@ -4,12 +4,13 @@
 
 namespace assay::mutants {
 
-float Kernel::output_weight(const Work& w, Query q, std::int64_t j, const RowState& row) const {
+float Kernel::output_weight(const AttentionWork& w, Query q, std::int64_t j,
+                            const RowState& row) const {
   return stage(w, dropped(w, q, j, probability(w, q, j, row)));
 }
 
 void Kernel::forward(const Op::Problem& problem, Op::Inputs& inputs) {
-  const Work w = load(problem, inputs);
+  const AttentionWork w = load(problem, inputs);
   const spec::Extents e = dy_extents(problem);
   const spec::HeadIndex output(inputs.attention_in, problem.input_layout, e);
   const std::vector<std::int64_t> maxima = viewed_elements(inputs.softmax_max),

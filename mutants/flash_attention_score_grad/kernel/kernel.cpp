@@ -39,7 +39,7 @@ void clear_last_tokens(spec::Tensor& tensor, std::int64_t tokens) {
 
 void Kernel::run(const Op::Problem& problem, const Op::Inputs& inputs, Op::Outputs& outputs) {
   ++runs_;
-  Work w = load(problem, inputs);
+  AttentionWork w = load(problem, inputs);
   clear(w, outputs);
   for (std::int64_t b = 0; b < batches(w); ++b)
     for (std::int64_t n = 0; n < heads(w); ++n) compute_head(w, b, n);
@@ -65,7 +65,7 @@ std::int64_t Kernel::statistics_element(const Op::Problem& p, const spec::Extent
   return e.row(at.b, at.n, at.s) * spec::statistics_replicas;
 }
 
-Work Kernel::load(const Op::Problem& p, const Op::Inputs& inputs) const {
+AttentionWork Kernel::load(const Op::Problem& p, const Op::Inputs& inputs) const {
   const auto statistics = [&](const spec::Tensor& tensor) {
     const std::vector<float> values = flat(tensor);
     spec::Extents e = query_extents(p);
@@ -80,24 +80,24 @@ Work Kernel::load(const Op::Problem& p, const Op::Inputs& inputs) const {
   const auto optional = [&](const std::optional<spec::Tensor>& tensor, const spec::Extents& e) {
     return tensor ? read(*tensor, p.input_layout, e) : filled(e, 0);
   };
-  Work w = {.problem = p,
-            .query = read(inputs.query, p.input_layout, query_extents(p)),
-            .key = read(inputs.key, p.input_layout, key_extents(p)),
-            .value = read(inputs.value, p.input_layout, value_extents(p)),
-            .dy = read(inputs.dy, p.input_layout, dy_extents(p)),
-            .attention_in = read(inputs.attention_in, p.input_layout, dy_extents(p)),
-            .query_rope = optional(inputs.query_rope, query_rope_extents(p)),
-            .key_rope = optional(inputs.key_rope, key_rope_extents(p)),
-            .softmax_max = statistics(inputs.softmax_max),
-            .softmax_sum = statistics(inputs.softmax_sum),
-            .atten_mask = inputs.atten_mask ? &*inputs.atten_mask : nullptr,
-            .first_score = first_scores(p)};
+  AttentionWork w = {.problem = p,
+                     .query = read(inputs.query, p.input_layout, query_extents(p)),
+                     .key = read(inputs.key, p.input_layout, key_extents(p)),
+                     .value = read(inputs.value, p.input_layout, value_extents(p)),
+                     .dy = read(inputs.dy, p.input_layout, dy_extents(p)),
+                     .attention_in = read(inputs.attention_in, p.input_layout, dy_extents(p)),
+                     .query_rope = optional(inputs.query_rope, query_rope_extents(p)),
+                     .key_rope = optional(inputs.key_rope, key_rope_extents(p)),
+                     .softmax_max = statistics(inputs.softmax_max),
+                     .softmax_sum = statistics(inputs.softmax_sum),
+                     .atten_mask = inputs.atten_mask ? &*inputs.atten_mask : nullptr,
+                     .first_score = first_scores(p)};
   if (inputs.pse_shift) w.pse = flat(*inputs.pse_shift);
   if (p.has_dropout() && inputs.drop_mask) w.drop_bytes = bytes_of(*inputs.drop_mask);
   return w;
 }
 
-void Kernel::clear(Work& w, const Op::Outputs&) const {
+void Kernel::clear(AttentionWork& w, const Op::Outputs&) const {
   w.dq = filled(query_extents(w.problem), 0);
   w.dk = filled(key_extents(w.problem), 0);
   w.dv = filled(value_extents(w.problem), 0);
@@ -105,7 +105,7 @@ void Kernel::clear(Work& w, const Op::Outputs&) const {
   w.dk_rope = filled(key_rope_extents(w.problem), 0);
 }
 
-std::vector<Tile> Kernel::tiles(const Work& w, std::int64_t b) const {
+std::vector<Tile> Kernel::tiles(const AttentionWork& w, std::int64_t b) const {
   const std::int64_t queries = w.problem.length_q(b), keys_of_b = keys(w, b);
   std::vector<Tile> result;
   for (std::int64_t j = 0; j < keys_of_b; j += plan().key_tile)
@@ -117,7 +117,7 @@ std::vector<Tile> Kernel::tiles(const Work& w, std::int64_t b) const {
   return result;
 }
 
-void Kernel::compute_head(Work& w, std::int64_t b, std::int64_t n) const {
+void Kernel::compute_head(AttentionWork& w, std::int64_t b, std::int64_t n) const {
   begin_head(w, b, n);
   std::vector<RowState> rows;
   for (std::int64_t i = 0; i < w.problem.length_q(b); ++i) rows.push_back(row_state(w, {b, n, i}));
@@ -129,11 +129,11 @@ void Kernel::compute_head(Work& w, std::int64_t b, std::int64_t n) const {
   }
 }
 
-float Kernel::cast(const Work& w, float value) const {
+float Kernel::cast(const AttentionWork& w, float value) const {
   return rounded(value, w.problem.dtype, plan().round_out);
 }
 
-void Kernel::write(Work& w, Gradient which, spec::Tensor& tensor) const {
+void Kernel::write(AttentionWork& w, Gradient which, spec::Tensor& tensor) const {
   const DenseRows& dense = w.gradient(which);
   const spec::Extents& e = dense.extents;
   const spec::HeadIndex index(tensor, w.problem.input_layout, e);

@@ -37,105 +37,115 @@ class Kernel : public PlannedKernel<Op, Plan> {
   /// Returns the index of the row's statistic among the elements in row-major order.
   virtual std::int64_t statistics_element(const Op::Problem& problem, const spec::Extents& extents,
                                           const spec::RowPosition& row) const;
-  virtual Work load(const Op::Problem& problem, const Op::Inputs& inputs) const;
-  virtual void clear(Work& w, const Op::Outputs& outputs) const;
+  virtual AttentionWork load(const Op::Problem& problem, const Op::Inputs& inputs) const;
+  virtual void clear(AttentionWork& w, const Op::Outputs& outputs) const;
 
   // The iteration space.
-  virtual std::int64_t batches(const Work& w) const { return w.problem.batch; }
-  virtual std::int64_t heads(const Work& w) const { return w.problem.heads_q; }
-  virtual std::int64_t keys(const Work& w, std::int64_t b) const { return w.problem.length_kv(b); }
-  virtual std::int64_t kv_head(const Work& w, std::int64_t n) const {
+  virtual std::int64_t batches(const AttentionWork& w) const { return w.problem.batch; }
+  virtual std::int64_t heads(const AttentionWork& w) const { return w.problem.heads_q; }
+  virtual std::int64_t keys(const AttentionWork& w, std::int64_t b) const {
+    return w.problem.length_kv(b);
+  }
+  virtual std::int64_t kv_head(const AttentionWork& w, std::int64_t n) const {
     return n / w.problem.group();
   }
   /// Returns the position of key j of the query in key and value.
-  virtual spec::RowPosition key_position(const Work& w, Query q, std::int64_t j) const {
+  virtual spec::RowPosition key_position(const AttentionWork& w, Query q, std::int64_t j) const {
     return {q.b, kv_head(w, q.n), j};
   }
-  virtual void begin_head(Work&, std::int64_t /*b*/, std::int64_t /*n*/) const {}
-  virtual bool visits(const Work&, std::int64_t /*b*/, const Tile&) const { return true; }
+  virtual void begin_head(AttentionWork&, std::int64_t /*b*/, std::int64_t /*n*/) const {}
+  virtual bool visits(const AttentionWork&, std::int64_t /*b*/, const Tile&) const { return true; }
 
   // The mask.
-  virtual bool keeps(const Work& w, Query q, std::int64_t j) const;
+  virtual bool keeps(const AttentionWork& w, Query q, std::int64_t j) const;
   /// Returns the sparse mode of sequence b. In modes 7 and 8 each sequence has one of the other
   /// modes.
-  virtual std::int64_t sparse_mode(const Work& w, std::int64_t b) const;
-  virtual std::int64_t band_batch(const Work& w) const;
+  virtual std::int64_t sparse_mode(const AttentionWork& w, std::int64_t b) const;
+  virtual std::int64_t band_batch(const AttentionWork& w) const;
   /// Returns the distance (keys) from the upper-left diagonal to the diagonal that ends in the
   /// lower-right corner; positive to the right.
-  virtual std::int64_t corner(const Work& w, std::int64_t b) const;
-  virtual std::int64_t prefix(const Work& w, std::int64_t b) const;
-  virtual bool excluded(const Work& w, Query q, std::int64_t j) const;
+  virtual std::int64_t corner(const AttentionWork& w, std::int64_t b) const;
+  virtual std::int64_t prefix(const AttentionWork& w, std::int64_t b) const;
+  virtual bool excluded(const AttentionWork& w, Query q, std::int64_t j) const;
 
   // The position bias.
-  virtual std::int64_t pse_type(const Work& w) const { return w.problem.pse_type; }
+  virtual std::int64_t pse_type(const AttentionWork& w) const { return w.problem.pse_type; }
   /// Returns the index of the pair's element of pse in row-major order.
-  virtual std::int64_t pse_element(const Work& w, Query q, std::int64_t j) const;
-  virtual std::int64_t compressed_pse_element(const Work& w, Query q, std::int64_t j) const;
+  virtual std::int64_t pse_element(const AttentionWork& w, Query q, std::int64_t j) const;
+  virtual std::int64_t compressed_pse_element(const AttentionWork& w, Query q,
+                                              std::int64_t j) const;
   /// Returns the value of kvStartIdx - qStartIdx that applies to sequence b.
-  virtual std::int64_t start_shift(const Work& w, std::int64_t b) const;
+  virtual std::int64_t start_shift(const AttentionWork& w, std::int64_t b) const;
   /// Returns the distance from query q to key j, counted from the start indices (tokens).
-  virtual float distance(const Work& w, Query q, std::int64_t j) const;
-  virtual float bias(const Work& w, Query q, std::int64_t j) const;
+  virtual float distance(const AttentionWork& w, Query q, std::int64_t j) const;
+  virtual float bias(const AttentionWork& w, Query q, std::int64_t j) const;
 
   // Dropout.
-  virtual std::int64_t drop_bit(const Work& w, Query q, std::int64_t j) const;
-  virtual bool bit_is_set(const Work& w, std::int64_t bit) const;
-  virtual float inverse_keep_prob(const Work& w) const {
+  virtual std::int64_t drop_bit(const AttentionWork& w, Query q, std::int64_t j) const;
+  virtual bool bit_is_set(const AttentionWork& w, std::int64_t bit) const;
+  virtual float inverse_keep_prob(const AttentionWork& w) const {
     return 1.0f / static_cast<float>(w.problem.keep_prob);
   }
   /// Returns the factor by which dropout multiplies P and dP of the pair.
-  virtual float drop_factor(const Work& w, Query q, std::int64_t j) const;
+  virtual float drop_factor(const AttentionWork& w, Query q, std::int64_t j) const;
 
   // The arithmetic of one pair.
-  virtual float scale(const Work& w) const { return static_cast<float>(w.problem.scale_value); }
-  virtual float product(const Work& w, Query q, std::int64_t j) const;
-  virtual float rope_product(const Work& w, Query q, std::int64_t j, float sum) const;
-  virtual float score(const Work& w, Query q, std::int64_t j) const;
-  virtual float probability(const Work& w, Query q, std::int64_t j, const RowState& row) const;
-  virtual float dropped(const Work& w, Query q, std::int64_t j, float prob) const;
-  virtual float dprobability(const Work& w, Query q, std::int64_t j) const;
-  virtual float dscore(const Work& w, Query q, std::int64_t j, float prob,
+  virtual float scale(const AttentionWork& w) const {
+    return static_cast<float>(w.problem.scale_value);
+  }
+  virtual float product(const AttentionWork& w, Query q, std::int64_t j) const;
+  virtual float rope_product(const AttentionWork& w, Query q, std::int64_t j, float sum) const;
+  virtual float score(const AttentionWork& w, Query q, std::int64_t j) const;
+  virtual float probability(const AttentionWork& w, Query q, std::int64_t j,
+                            const RowState& row) const;
+  virtual float dropped(const AttentionWork& w, Query q, std::int64_t j, float prob) const;
+  virtual float dprobability(const AttentionWork& w, Query q, std::int64_t j) const;
+  virtual float dscore(const AttentionWork& w, Query q, std::int64_t j, float prob,
                        const RowState& row) const;
-  virtual float row_term(const Work& w, Query q, const RowState& row) const;
-  virtual RowState row_state(const Work& w, Query q) const;
-  virtual float stage(const Work& w, float value) const;
-  virtual void add_scaled(const Work& w, Gradient which, std::span<float> sum, float factor,
-                          std::span<const float> row) const;
+  virtual float row_term(const AttentionWork& w, Query q, const RowState& row) const;
+  virtual RowState row_state(const AttentionWork& w, Query q) const;
+  virtual float stage(const AttentionWork& w, float value) const;
+  virtual void add_scaled(const AttentionWork& w, Gradient which, std::span<float> sum,
+                          float factor, std::span<const float> row) const;
   /// Returns the row that a gradient accumulates for a pair, e.g. the row of key for dq.
-  virtual std::span<const float> collected(const Work& w, Gradient which, Query q,
+  virtual std::span<const float> collected(const AttentionWork& w, Gradient which, Query q,
                                            std::int64_t j) const;
-  virtual void add_pair(Work& w, Query q, std::int64_t j, const RowState& row) const;
+  virtual void add_pair(AttentionWork& w, Query q, std::int64_t j, const RowState& row) const;
 
   // Computes the statistics of the probabilities before dropout; does not set row_term.
-  virtual RowState forward_statistics(const Work& w, Query q) const { return own_statistics(w, q); }
+  virtual RowState forward_statistics(const AttentionWork& w, Query q) const {
+    return own_statistics(w, q);
+  }
   /// Returns the factor by which a row of value is multiplied in the output.
-  virtual float output_weight(const Work& w, Query q, std::int64_t j, const RowState& row) const;
+  virtual float output_weight(const AttentionWork& w, Query q, std::int64_t j,
+                              const RowState& row) const;
   virtual std::int64_t written_replicas() const { return spec::statistics_replicas; }
 
   // Writing the outputs.
-  virtual float gradient_scale(const Work& w, Gradient which) const {
+  virtual float gradient_scale(const AttentionWork& w, Gradient which) const {
     return which == Gradient::dv ? 1.0f : scale(w);
   }
-  virtual void adjust(Work&) const {}
-  virtual bool writes_row(const Work&, Gradient, std::int64_t /*b*/, std::int64_t /*s*/) const {
+  virtual void adjust(AttentionWork&) const {}
+  virtual bool writes_row(const AttentionWork&, Gradient, std::int64_t /*b*/,
+                          std::int64_t /*s*/) const {
     return true;
   }
   virtual bool writes_padding() const { return true; }
-  virtual float cast(const Work& w, float value) const;
+  virtual float cast(const AttentionWork& w, float value) const;
 
   /// Maximum and sum of the row's scores as the kernel computes them.
-  RowState own_statistics(const Work& w, Query q) const;
+  RowState own_statistics(const AttentionWork& w, Query q) const;
   /// Returns the output row as the kernel's forward writes it: P is rounded to the staging type,
   /// the sums are cast to the output type.
-  std::vector<float> own_output(const Work& w, Query q, const RowState& row) const;
+  std::vector<float> own_output(const AttentionWork& w, Query q, const RowState& row) const;
   /// Adds `factor` times the row that belongs to the pair (see `collected`) to the gradient.
-  void add_to(Work& w, Gradient which, Query q, std::int64_t j, float factor) const;
+  void add_to(AttentionWork& w, Gradient which, Query q, std::int64_t j, float factor) const;
 
  private:
-  std::vector<Tile> tiles(const Work& w, std::int64_t b) const;
-  float fused_exponent(const Work& w, Query q, std::int64_t j, const RowState& row) const;
-  void compute_head(Work& w, std::int64_t b, std::int64_t n) const;
-  void write(Work& w, Gradient which, spec::Tensor& tensor) const;
+  std::vector<Tile> tiles(const AttentionWork& w, std::int64_t b) const;
+  float fused_exponent(const AttentionWork& w, Query q, std::int64_t j, const RowState& row) const;
+  void compute_head(AttentionWork& w, std::int64_t b, std::int64_t n) const;
+  void write(AttentionWork& w, Gradient which, spec::Tensor& tensor) const;
 
   std::uint64_t runs_ = 0;  ///< shuffled tiles have a different order in every run
 };

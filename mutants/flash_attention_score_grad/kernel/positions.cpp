@@ -5,7 +5,7 @@
 
 namespace assay::mutants {
 
-bool Kernel::excluded(const Work& w, Query q, std::int64_t j) const {
+bool Kernel::excluded(const AttentionWork& w, Query q, std::int64_t j) const {
   const spec::Tensor& mask = *w.atten_mask;
   const std::size_t rank = mask.shape.size();
   std::int64_t element = mask.offset + q.i * mask.strides[rank - 2] + j * mask.strides[rank - 1];
@@ -16,15 +16,15 @@ bool Kernel::excluded(const Work& w, Query q, std::int64_t j) const {
   return mask.load(element) != 0;
 }
 
-std::int64_t Kernel::corner(const Work& w, std::int64_t b) const {
+std::int64_t Kernel::corner(const AttentionWork& w, std::int64_t b) const {
   return w.problem.length_kv(b) - w.problem.length_q(b);
 }
 
-std::int64_t Kernel::prefix(const Work& w, std::int64_t b) const {
+std::int64_t Kernel::prefix(const AttentionWork& w, std::int64_t b) const {
   return w.problem.prefix[static_cast<std::size_t>(b)];
 }
 
-std::int64_t Kernel::band_batch(const Work& w) const {
+std::int64_t Kernel::band_batch(const AttentionWork& w) const {
   const Op::Problem& p = w.problem;
   std::int64_t b = p.sparse_mode == 7 ? p.batch - 1 : 0;
   const std::int64_t step = p.sparse_mode == 7 ? -1 : 1;
@@ -32,14 +32,14 @@ std::int64_t Kernel::band_batch(const Work& w) const {
   return b;
 }
 
-std::int64_t Kernel::sparse_mode(const Work& w, std::int64_t b) const {
+std::int64_t Kernel::sparse_mode(const AttentionWork& w, std::int64_t b) const {
   const std::int64_t mode = w.problem.sparse_mode;
   if (mode < 7) return mode;
   if (b == band_batch(w)) return 4;
   return mode == 7 ? 3 : 2;
 }
 
-bool Kernel::keeps(const Work& w, Query q, std::int64_t j) const {
+bool Kernel::keeps(const AttentionWork& w, Query q, std::int64_t j) const {
   if (w.atten_mask == nullptr) return true;
   const std::int64_t diagonal = q.i + corner(w, q.b);
   switch (sparse_mode(w, q.b)) {
@@ -56,7 +56,7 @@ bool Kernel::keeps(const Work& w, Query q, std::int64_t j) const {
   }
 }
 
-std::int64_t Kernel::compressed_pse_element(const Work& w, Query q, std::int64_t j) const {
+std::int64_t Kernel::compressed_pse_element(const AttentionWork& w, Query q, std::int64_t j) const {
   const std::int64_t columns = w.problem.seq_kv;
   std::int64_t row = q.i - (columns - spec::compressed_pse_rows), column = j;
   if (row < 0) column -= row, row = 0;
@@ -64,7 +64,7 @@ std::int64_t Kernel::compressed_pse_element(const Work& w, Query q, std::int64_t
   return column < columns ? row * columns + column : 0;
 }
 
-std::int64_t Kernel::pse_element(const Work& w, Query q, std::int64_t j) const {
+std::int64_t Kernel::pse_element(const AttentionWork& w, Query q, std::int64_t j) const {
   const Op::Problem& p = w.problem;
   const std::int64_t head = q.b * p.heads_q + q.n;
   const std::int64_t block = spec::compressed_pse_rows * p.seq_kv;
@@ -91,31 +91,31 @@ std::int64_t Kernel::pse_element(const Work& w, Query q, std::int64_t j) const {
   }
 }
 
-std::int64_t Kernel::start_shift(const Work& w, std::int64_t b) const {
+std::int64_t Kernel::start_shift(const AttentionWork& w, std::int64_t b) const {
   const Op::Problem& p = w.problem;
   if (p.q_start_idx.empty() || p.kv_start_idx.empty()) return 0;
   if (is_packed(p.input_layout) && p.sparse_mode == 8 && b > 0) return 0;
   return p.kv_start_idx[0] - p.q_start_idx[0];
 }
 
-float Kernel::distance(const Work& w, Query q, std::int64_t j) const {
+float Kernel::distance(const AttentionWork& w, Query q, std::int64_t j) const {
   return static_cast<float>(std::abs(j - q.i + start_shift(w, q.b)));
 }
 
-float Kernel::bias(const Work& w, Query q, std::int64_t j) const {
+float Kernel::bias(const AttentionWork& w, Query q, std::int64_t j) const {
   const float element = w.pse[static_cast<std::size_t>(pse_element(w, q, j))];
   if (pse_type(w) < 2) return element;
   const float far = distance(w, q, j);
   return -element * (pse_type(w) == 3 ? std::sqrt(far) : far);
 }
 
-std::int64_t Kernel::drop_bit(const Work& w, Query q, std::int64_t j) const {
+std::int64_t Kernel::drop_bit(const AttentionWork& w, Query q, std::int64_t j) const {
   const Op::Problem& p = w.problem;
   return w.first_score[static_cast<std::size_t>(q.b)] +
          (q.n * p.length_q(q.b) + q.i) * p.length_kv(q.b) + j;
 }
 
-bool Kernel::bit_is_set(const Work& w, std::int64_t bit) const {
+bool Kernel::bit_is_set(const AttentionWork& w, std::int64_t bit) const {
   return ((w.drop_bytes[static_cast<std::size_t>(bit / 8)] >> (bit % 8)) & 1) != 0;
 }
 

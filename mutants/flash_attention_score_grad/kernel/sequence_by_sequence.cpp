@@ -179,7 +179,7 @@ void SequenceBySequence::run(const Op::Problem& p, const Op::Inputs& inputs, Op:
   clear_last_tokens(outputs.dv, p.padding_kv);
   if (outputs.dq_rope) clear_last_tokens(*outputs.dq_rope, p.padding_q);
   if (outputs.dk_rope) clear_last_tokens(*outputs.dk_rope, p.padding_kv);
-  const Work modes = {.problem = p};
+  const AttentionWork modes = {.problem = p};
   for (const Cut& cut : cuts_of(p)) {
     Op::Outputs one;
     const SequenceView dq(outputs.dq, one.dq, cut.first_query, cut.queries);

@@ -12,20 +12,20 @@ constexpr float largest_float = std::numeric_limits<float>::max();
 
 }  // namespace
 
-float Kernel::drop_factor(const Work& w, Query q, std::int64_t j) const {
+float Kernel::drop_factor(const AttentionWork& w, Query q, std::int64_t j) const {
   if (w.drop_bytes.empty()) return 1;
   return bit_is_set(w, drop_bit(w, q, j)) ? inverse_keep_prob(w) : 0;
 }
 
-float Kernel::product(const Work& w, Query q, std::int64_t j) const {
+float Kernel::product(const AttentionWork& w, Query q, std::int64_t j) const {
   return dot(w.query.row(q.b, q.n, q.i), w.key.row(key_position(w, q, j)));
 }
 
-float Kernel::rope_product(const Work& w, Query q, std::int64_t j, float sum) const {
+float Kernel::rope_product(const AttentionWork& w, Query q, std::int64_t j, float sum) const {
   return dot(w.query_rope.row(q.b, q.n, q.i), w.key_rope.row(key_position(w, q, j)), sum);
 }
 
-float Kernel::score(const Work& w, Query q, std::int64_t j) const {
+float Kernel::score(const AttentionWork& w, Query q, std::int64_t j) const {
   const float logit = rope_product(w, q, j, product(w, q, j));
   if (w.pse.empty()) return logit * scale(w);
   if (pse_type(w) == 1) return (logit + bias(w, q, j)) * scale(w);
@@ -33,7 +33,8 @@ float Kernel::score(const Work& w, Query q, std::int64_t j) const {
 }
 
 /// Merges scale and log2 e into one factor if no bias is added between the two multiplications.
-float Kernel::fused_exponent(const Work& w, Query q, std::int64_t j, const RowState& row) const {
+float Kernel::fused_exponent(const AttentionWork& w, Query q, std::int64_t j,
+                             const RowState& row) const {
   const float subtrahend = row.softmax_max * log2_e;
   if (!w.pse.empty() && pse_type(w) != 1) return std::fma(score(w, q, j), log2_e, -subtrahend);
   float logit = rope_product(w, q, j, product(w, q, j));
@@ -41,7 +42,8 @@ float Kernel::fused_exponent(const Work& w, Query q, std::int64_t j, const RowSt
   return std::fma(logit, scale(w) * log2_e, -subtrahend);
 }
 
-float Kernel::probability(const Work& w, Query q, std::int64_t j, const RowState& row) const {
+float Kernel::probability(const AttentionWork& w, Query q, std::int64_t j,
+                          const RowState& row) const {
   const bool kept = keeps(w, q, j);
   if (!kept && plan().masked == MaskedScore::skipped) return 0;
   if (kept && plan().exponential == Exponential::fused_exp2)
@@ -50,20 +52,20 @@ float Kernel::probability(const Work& w, Query q, std::int64_t j, const RowState
   return exponential(plan().exponential, masked_score - row.softmax_max) / row.softmax_sum;
 }
 
-float Kernel::dropped(const Work& w, Query q, std::int64_t j, float prob) const {
+float Kernel::dropped(const AttentionWork& w, Query q, std::int64_t j, float prob) const {
   return prob * drop_factor(w, q, j);
 }
 
-float Kernel::dprobability(const Work& w, Query q, std::int64_t j) const {
+float Kernel::dprobability(const AttentionWork& w, Query q, std::int64_t j) const {
   return dot(w.dy.row(q.b, q.n, q.i), w.value.row(key_position(w, q, j))) * drop_factor(w, q, j);
 }
 
-float Kernel::dscore(const Work& w, Query q, std::int64_t j, float prob,
+float Kernel::dscore(const AttentionWork& w, Query q, std::int64_t j, float prob,
                      const RowState& row) const {
   return prob * (dprobability(w, q, j) - row.row_term);
 }
 
-float Kernel::row_term(const Work& w, Query q, const RowState& row) const {
+float Kernel::row_term(const AttentionWork& w, Query q, const RowState& row) const {
   if (plan().delta == spec::RowTerm::given)
     return dot(w.dy.row(q.b, q.n, q.i), w.attention_in.row(q.b, q.n, q.i));
   if (plan().delta == spec::RowTerm::own_output) {
@@ -76,7 +78,7 @@ float Kernel::row_term(const Work& w, Query q, const RowState& row) const {
   return sum;
 }
 
-std::vector<float> Kernel::own_output(const Work& w, Query q, const RowState& row) const {
+std::vector<float> Kernel::own_output(const AttentionWork& w, Query q, const RowState& row) const {
   std::vector<float> output(static_cast<std::size_t>(w.problem.head_dim_v), 0.0f);
   for (std::int64_t j = 0; j < keys(w, q.b); ++j) {
     const float prob = stage(w, probability(w, q, j, row)) * drop_factor(w, q, j);
@@ -87,7 +89,7 @@ std::vector<float> Kernel::own_output(const Work& w, Query q, const RowState& ro
   return output;
 }
 
-RowState Kernel::own_statistics(const Work& w, Query q) const {
+RowState Kernel::own_statistics(const AttentionWork& w, Query q) const {
   RowState row = {.softmax_max = -largest_float, .softmax_sum = 1, .row_term = 0};
   for (std::int64_t j = 0; j < keys(w, q.b); ++j)
     if (keeps(w, q, j)) row.softmax_max = std::max(row.softmax_max, score(w, q, j));
@@ -100,7 +102,7 @@ RowState Kernel::own_statistics(const Work& w, Query q) const {
   return row;
 }
 
-RowState Kernel::row_state(const Work& w, Query q) const {
+RowState Kernel::row_state(const AttentionWork& w, Query q) const {
   RowState row = {.softmax_max = w.softmax_max.row(q.b, q.n, q.i)[0],
                   .softmax_sum = w.softmax_sum.row(q.b, q.n, q.i)[0],
                   .row_term = 0};
@@ -109,16 +111,16 @@ RowState Kernel::row_state(const Work& w, Query q) const {
   return row;
 }
 
-float Kernel::stage(const Work& w, float value) const {
+float Kernel::stage(const AttentionWork& w, float value) const {
   return rounded(value, staging_type(plan().staging, w.problem.dtype), plan().round_stage);
 }
 
-void Kernel::add_scaled(const Work&, Gradient, std::span<float> sum, float factor,
+void Kernel::add_scaled(const AttentionWork&, Gradient, std::span<float> sum, float factor,
                         std::span<const float> row) const {
   for (std::size_t d = 0; d < sum.size(); ++d) sum[d] += factor * row[d];
 }
 
-std::span<const float> Kernel::collected(const Work& w, Gradient which, Query q,
+std::span<const float> Kernel::collected(const AttentionWork& w, Gradient which, Query q,
                                          std::int64_t j) const {
   switch (which) {
     case Gradient::dk:
@@ -135,14 +137,14 @@ std::span<const float> Kernel::collected(const Work& w, Gradient which, Query q,
   return w.key.row(key_position(w, q, j));
 }
 
-void Kernel::add_to(Work& w, Gradient which, Query q, std::int64_t j, float factor) const {
+void Kernel::add_to(AttentionWork& w, Gradient which, Query q, std::int64_t j, float factor) const {
   DenseRows& sums = w.gradient(which);
   const std::span<float> sum =
       is_of_queries(which) ? sums.row(q.b, q.n, q.i) : sums.row(key_position(w, q, j));
   add_scaled(w, which, sum, factor, collected(w, which, q, j));
 }
 
-void Kernel::add_pair(Work& w, Query q, std::int64_t j, const RowState& row) const {
+void Kernel::add_pair(AttentionWork& w, Query q, std::int64_t j, const RowState& row) const {
   const float prob = probability(w, q, j, row);
   if (prob == 0) return;
   add_to(w, Gradient::dv, q, j, stage(w, dropped(w, q, j, prob)));

@@ -53,8 +53,8 @@ spec::Tensor without_view(const spec::Tensor& tensor) {
 
 struct KeyStridesIgnored : Kernel {
   using Kernel::Kernel;
-  Work load(const Op::Problem& p, const Op::Inputs& inputs) const override {
-    Work w = Kernel::load(p, inputs);
+  AttentionWork load(const Op::Problem& p, const Op::Inputs& inputs) const override {
+    AttentionWork w = Kernel::load(p, inputs);
     w.key = read(without_view(inputs.key), p.input_layout, key_extents(p));
     return w;
   }
@@ -62,8 +62,8 @@ struct KeyStridesIgnored : Kernel {
 
 struct DyOffsetIgnored : Kernel {
   using Kernel::Kernel;
-  Work load(const Op::Problem& p, const Op::Inputs& inputs) const override {
-    Work w = Kernel::load(p, inputs);
+  AttentionWork load(const Op::Problem& p, const Op::Inputs& inputs) const override {
+    AttentionWork w = Kernel::load(p, inputs);
     spec::Tensor dy = inputs.dy;
     dy.offset = 0;
     w.dy = read(dy, p.input_layout, dy_extents(p));
@@ -93,8 +93,8 @@ DenseRows with_row_distance(const DenseRows& dense, std::int64_t distance) {
 
 struct ValueRowsAtHeadDim : Kernel {
   using Kernel::Kernel;
-  Work load(const Op::Problem& p, const Op::Inputs& inputs) const override {
-    Work w = Kernel::load(p, inputs);
+  AttentionWork load(const Op::Problem& p, const Op::Inputs& inputs) const override {
+    AttentionWork w = Kernel::load(p, inputs);
     w.value = with_row_distance(w.value, p.head_dim);
     return w;
   }
@@ -102,7 +102,7 @@ struct ValueRowsAtHeadDim : Kernel {
 
 struct DvTailChannelsMissing : Kernel {
   using Kernel::Kernel;
-  void adjust(Work& w) const override {
+  void adjust(AttentionWork& w) const override {
     const spec::Extents& e = w.dv.extents;
     const std::int64_t whole = e.dim / 8 * 8;
     for (std::size_t k = 0; k < w.dv.values.size(); ++k)
@@ -112,7 +112,7 @@ struct DvTailChannelsMissing : Kernel {
 
 struct ScoreTailChannelsMissing : Kernel {
   using Kernel::Kernel;
-  float product(const Work& w, Query q, std::int64_t j) const override {
+  float product(const AttentionWork& w, Query q, std::int64_t j) const override {
     const auto whole = static_cast<std::size_t>(w.problem.head_dim / 8 * 8);
     return dot(w.query.row(q.b, q.n, q.i).first(whole),
                w.key.row(q.b, kv_head(w, q.n), j).first(whole));

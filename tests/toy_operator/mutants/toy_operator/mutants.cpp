@@ -34,7 +34,7 @@ template <>
 std::vector<MutantOf<Op>> mutants() {
   std::vector<MutantOf<Op>> all = bilinear::mutants_of<Op>("toy_");
   all.push_back(planted_in<Op, bilinear::FirstTokenTwice>(
-      "first_token_twice", "the first token of a window counts twice", bilinear::Plan{}));
+      "first_token_twice", "the first token of a window counts twice", bilinear::SummingPlan{}));
   return all;
 }
 
