@@ -13,6 +13,9 @@
 
 namespace assay::conformance {
 
+/// The precision of quick rows. Double-double has no functions for formulas of a user.
+enum class QuickRows : std::uint8_t { in_double_double, in_many_digits };
+
 /// The high-precision definition of an attention operator. Its oracles compute rows in two
 /// precisions; each oracle covers a part of the case, and is created at its first use: in a large
 /// case most parts are never requested. `Own`, the derived class, has two functions:
@@ -25,12 +28,14 @@ class DefinitionByOracles : public Definition {
     return rows_of(many_, tensor, number);
   }
   DefinedRows quick_row(const std::string& tensor, std::int64_t number) final {
-    return rows_of(twice_, tensor, number);
+    return quick_ == QuickRows::in_double_double ? rows_of(twice_, tensor, number)
+                                                 : rows_of(many_, tensor, number);
   }
 
  protected:
-  explicit DefinitionByOracles(std::int64_t parts = 1)
-      : twice_(static_cast<std::size_t>(parts)), many_(twice_.size()) {}
+  explicit DefinitionByOracles(std::int64_t parts = 1,
+                               QuickRows quick = QuickRows::in_double_double)
+      : quick_(quick), twice_(static_cast<std::size_t>(parts)), many_(twice_.size()) {}
 
  private:
   template <class Real>
@@ -51,6 +56,7 @@ class DefinitionByOracles : public Definition {
     });
   }
 
+  QuickRows quick_;
   std::vector<Made<reference::DoubleDouble>> twice_;
   std::vector<Made<reference::SeventyFive>> many_;
 };

@@ -231,6 +231,8 @@ Columns::Columns(const Dense& dense, std::int64_t b, std::int64_t kv,
 }
 
 void Columns::multiply(std::int64_t n, std::int64_t i, RowProducts& products) const {
+  products.query = {b_, n, i};
+  products.keys = keys_.data();
   products.times.resize(static_cast<std::size_t>(size()));
   products.attends = dense_->key_pattern->count({b_, n, i}, keys_, products.times);
   if (!products.attends) return;

@@ -124,8 +124,11 @@ class Dense {
   std::vector<double> softmax_max_, softmax_sum_;
 };
 
-/// The sums over the channels of the products of one query with some keys: one entry per key.
+/// The sums over the channels of the products of one query with some keys: one entry per key. The
+/// keys are those of the `Columns` that made the products.
 struct RowProducts {
+  spec::RowPosition query{};
+  const std::int64_t* keys = nullptr;
   std::vector<double> score, score_abs, score_sq;  ///< q k, |q k|, (q k)^2 summed over the channels
   /// The same sums for dy v, multiplied by kappa and kappa^2; 0 for a forward.
   std::vector<double> dprob, dprob_abs, dprob_sq;

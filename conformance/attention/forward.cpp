@@ -15,6 +15,7 @@
 #include "assay/reference/position_bias.hpp"
 #include "assay/reference/side_inputs.hpp"
 #include "assay/spec/dtype.hpp"
+#include "attention/variant/variant.hpp"
 
 namespace assay::conformance {
 namespace {
@@ -141,8 +142,10 @@ exponentiate(ScoreRow row, double max) {
 /// The data of one thread: its copy of the current head, and its scratch memory.
 class Worker {
  public:
-  Worker(const Problem& problem, const Inputs& inputs, Forward<double>& result)
+  Worker(const Problem& problem, const Inputs& inputs, const attention::Variant* variant,
+         Forward<double>& result)
       : p_(problem),
+        variant_(variant),
         side_(reference::side_inputs(inputs)),
         mask_(problem, side_.atten_mask),
         position_bias_(problem, side_.pse_shift),
@@ -252,6 +255,9 @@ class Worker {
     const std::int64_t first = first_panel_ * panel_keys;
     const std::size_t keys = std::min(keep_.size(), at(p_.length_kv(b) - first));
     mask_.read_row(b, n, i, {keep_.data(), keys}, first);
+    if (variant_ != nullptr && variant_->has_keep())
+      for (std::size_t k = 0; k < keys; ++k)
+        if (!variant_->keeps({b, n, i, first + static_cast<std::int64_t>(k)})) keep_[k] = 0;
     const reference::KeyRange kept = mask_.kept_range(b, i);
     Scaling scaling = {.scale = scale_, .bias = nullptr, .bias_first = p_.pse_type == 1};
     if (position_bias_.present()) {
@@ -260,7 +266,9 @@ class Worker {
       scaling.bias = bias_.data();
     }
     const bool dead = std::find(keep_.begin(), keep_.end(), 1) == keep_.end();
-    const double largest = mask_scores(row, keep_.data(), scaling);
+    double largest = mask_scores(row, keep_.data(), scaling);
+    if (variant_ != nullptr && variant_->has_score())
+      largest = replace_scores({b, n, i, first}, row);
     constexpr double dead_statistic = std::numeric_limits<float>::max();
     const double max = dead ? -dead_statistic : spec::round_to(largest, spec::fp32_format);
     const double sum = exponentiate(row, max);
@@ -274,6 +282,19 @@ class Worker {
     }
   }
 
+  /// Replaces the unmasked scores of a row by those of the formula, and returns their maximum.
+  /// `at`: the first key of the row.
+  double replace_scores(const reference::ScorePosition& at, ScoreRow row) const {
+    double largest = -std::numeric_limits<double>::infinity();
+    for (std::int64_t column = 0; column < std::ssize(keep_); ++column) {
+      if (keep_[static_cast<std::size_t>(column)] == 0) continue;
+      double& score = row.panel(column / panel_keys)[column % panel_keys];
+      score = variant_->score_of(score, {at.b, at.n, at.i, at.j + column});
+      largest = std::max(largest, score);
+    }
+    return largest;
+  }
+
   void store_output(std::int64_t row, std::int64_t r) {
     const double divisor = result_.softmax_sum[at(row)] * dropout_.keep_prob();
     const std::int64_t dim = p_.head_dim_v;
@@ -282,6 +303,7 @@ class Worker {
   }
 
   const Problem& p_;
+  const attention::Variant* variant_;
   reference::SideInputs side_;
   reference::Mask mask_;
   reference::PositionBias position_bias_;
@@ -324,14 +346,15 @@ class Tasks {
 
 }  // namespace
 
-Forward<double> blocked_forward(const Problem& p, const Inputs& inputs, int threads) {
+Forward<double> blocked_forward(const Problem& p, const Inputs& inputs, int threads,
+                                const attention::Variant* variant) {
   const std::int64_t rows = query_extents(p).rows();
   Forward<double> result{.softmax_max = zeros(rows),
                          .softmax_sum = zeros(rows),
                          .attention_out = zeros(rows * p.head_dim_v)};
   const Tasks tasks(p);
   const auto make = [&](std::int64_t) {
-    return [&tasks, worker = Worker(p, inputs, result)](std::int64_t task) mutable {
+    return [&tasks, worker = Worker(p, inputs, variant, result)](std::int64_t task) mutable {
       const auto [b, n, first] = tasks[task];
       worker.run(b, n, first);
     };

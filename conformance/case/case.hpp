@@ -11,8 +11,10 @@
 #include <utility>
 
 #include "assay/conformance/suite.hpp"
+#include "assay/spec/attention_problem.hpp"
 #include "assay/spec/requirement.hpp"
 #include "case/limits.hpp"
+#include "case/user_formula.hpp"
 
 namespace assay::conformance {
 namespace detail {
@@ -227,6 +229,8 @@ void require_named_tensors(const Case<Op>& c) {
 template <class Op>
 void require_possible(const Case<Op>& c) {
   Suite<Op>::require_possible(c);
+  if (is_formula(c.variant) && !std::same_as<typename Op::Problem, spec::AttentionProblem>)
+    refuse("variant", c.variant, "ID:name: this operator takes no formulas");
   require_named_tensors(c);
   require_named("profile", c.profile, Suite<Op>::profiles());
   for (const PatternField<Op>& pattern : Suite<Op>::patterns())
@@ -249,6 +253,7 @@ void require_met(const Case<Op>& c) {
   Case<Op> legal = c;
   legal.violate.clear();
   const auto call = call_of(legal);
+  if (is_formula(c.variant)) return;
   const std::string_view id = requirement_named_in(c.variant);
   for (const auto& row : Op::requirements())
     if (row.id == id && !row.applies(call))
@@ -311,7 +316,7 @@ namespace detail {
 template <class Op, class Way>
 void apply_way(std::string_view field, const std::string& way,
                std::vector<Way> spec::Requirement<Op>::*ways, spec::Call<Op>& call) {
-  if (way.empty()) return;
+  if (way.empty() || is_formula(way)) return;
   const std::string id(requirement_named_in(way));
   std::string known;
   for (const auto& row : Op::requirements()) {

@@ -10,6 +10,8 @@
 #include "attention/bound/head_pairs.hpp"
 #include "attention/bound/parts.hpp"
 #include "attention/bound/sums.hpp"
+#include "attention/formula/variant.hpp"
+#include "attention/variant/variant_pattern.hpp"
 
 namespace assay::conformance::attention {
 namespace {
@@ -164,19 +166,26 @@ class HeadSweeps {
     using Streams = engine::ToleranceStreams<attention::symbols>;
     const Dense& dense = pass_.dense;
     const HeadPairs pairs(dense, pass_.arithmetic, pass_.rows, key_head, queries, keys);
-    const attention::HeadFormula formula(pairs.head());
     const bool in_parts =
         pass_.arithmetic.numerics.partials != spec::DType::fp32 && dense.problem.group() > 1;
     const engine::BlockShape shape = {
         .threads = threads_,
         .wanted = wanted,
         .rows_of_part = in_parts ? dense.queries.length(key_head.b) : 0};
-    engine::BlockSweep<Streams, attention::HeadFormula>(formula, pairs, shape, sink).run();
+    const auto sweep_with = [&]<class Formula>(const Formula& formula) {
+      engine::BlockSweep<Streams, Formula>(formula, pairs, shape, sink).run();
+    };
+    if (variant_ == nullptr) return sweep_with(attention::HeadFormula(pairs.head()));
+    const HeadPlaces places(*variant_, key_head, dense.problem.group(),
+                            dense.queries.length(key_head.b), queries, keys);
+    sweep_with(VariantFormula(pairs.head(), places, largest_slope_));
   }
 
   const Pass& pass_;
   const JudgedRows& judged_;
   Tensors &of_queries_, &of_keys_;
+  const Variant* variant_ = score_variant_of(pass_.dense);
+  double largest_slope_ = largest_slope_of(pass_.dense);
   std::int64_t threads_ = 1;
 };
 
@@ -216,6 +225,8 @@ void fill_channels(const Dense& dense, Tensors& of_queries, Tensors& of_keys) {
 /// E29.
 bool scores_vary(const Dense& dense) {
   constexpr double least = 0x1p-6;
+  // A formula of a user may make all scores equal.
+  if (score_variant_of(dense) != nullptr) return false;
   // A bias of pse_type 0 always makes scores differ enough. Slopes (pse_type 2, 3) repeat along
   // diagonals, and the bias of pse_type 1 is scaled like the rest of the score.
   if (dense.position_bias.present() && dense.problem.pse_type == 0) return true;

@@ -5,6 +5,7 @@
 #include "assay/parallel/loop.hpp"
 #include "attention/bound/bound.hpp"
 #include "attention/bound/sums.hpp"
+#include "attention/variant/variant_pattern.hpp"
 
 namespace assay::conformance::attention {
 namespace {
@@ -52,6 +53,11 @@ Floor floor_of(const Dense& dense) {
   dense.each_chunk([&](std::int64_t first, std::int64_t last) {
     parallel::for_each(last - first, [&](std::int64_t k) { add(first + k); });
   });
+  if (score_variant_of(dense) != nullptr) {
+    const double slope = largest_slope_of(dense);
+    for (std::vector<double>* of_dscore : {&floor.query_row, &floor.dk})
+      for (double& size : *of_dscore) size *= slope;
+  }
   return floor;
 }
 

@@ -6,6 +6,7 @@
 #include "attention/bound/row_terms.hpp"
 #include "attention/dense.hpp"
 #include "attention/formula/forward.hpp"
+#include "attention/variant/variant_pattern.hpp"
 
 /// The bound of a forward: its statistics and its output, for any mask, list, bias and dropout.
 /// Derivation: docs/forward.md.
@@ -22,7 +23,8 @@ class ForwardScores {
       : n_(arithmetic),
         call_(call_of(dense, arithmetic)),
         of_statistics_(call_),
-        on_(call_.units, {}) {
+        on_(call_.units, {}),
+        variant_(score_variant_of(dense)) {
     of_statistics_.log_error = 0;
   }
   ForwardScores(const ForwardScores&) = delete;
@@ -50,7 +52,7 @@ class ForwardScores {
                   Visitor& visit_key) const {
     for (std::size_t c = 0; c < products.times.size(); ++c)
       if (products.times[c] != 0)
-        visit_key(stored_score(on_, call, row, pair_of(products, c)), c,
+        visit_key(stored_score_of(on_, call, row, products, c, variant_), c,
                   static_cast<double>(products.times[c]));
   }
   void fill_max(const RowProducts& products, double lambda, ForwardRow& row) const;
@@ -61,6 +63,7 @@ class ForwardScores {
   Call call_;
   Call of_statistics_;  ///< without the error of ln z: the statistics are computed before it
   PairReading on_;
+  const Variant* variant_;
 };
 
 /// Returns the statistics of these query rows (numbers of Extents::row), in their order. Rows

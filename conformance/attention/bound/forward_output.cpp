@@ -7,6 +7,8 @@
 
 #include "assay/parallel/loop.hpp"
 #include "attention/bound/head_index.hpp"
+#include "attention/formula/variant.hpp"
+#include "attention/variant/variant_pattern.hpp"
 
 namespace assay::conformance::attention {
 namespace {
@@ -74,6 +76,7 @@ void each_output_row(const Dense& dense, const Arithmetic& arithmetic,
                      std::span<const std::int64_t> rows, std::span<const ForwardRow> of_rows,
                      const VisitOutput& visit) {
   const Op::Problem& p = dense.problem;
+  const Variant* variant = score_variant_of(dense);
   const auto sweep = [&](std::int64_t head, std::int64_t threads) {
     const std::int64_t b = head / p.heads_kv, kv = head % p.heads_kv;
     const std::int64_t begin = dense.queries.row(b, kv * p.group(), 0);
@@ -83,13 +86,19 @@ void each_output_row(const Dense& dense, const Arithmetic& arithmetic,
     if (queries.empty()) return;
     for (std::int64_t& query : queries) query -= begin;
     const auto first = static_cast<std::size_t>(from - rows.begin());
-    const ForwardHeadIndex index(dense, arithmetic, {b, kv, 0}, std::move(queries),
+    const ForwardHeadIndex index(dense, arithmetic, {b, kv, 0}, queries,
                                  of_rows.subspan(first, static_cast<std::size_t>(to - from)));
-    const ForwardFormula formula(index.head());
     OutputSink sink(first, visit);
-    engine::BlockSweep<engine::ToleranceStreams<symbols>, ForwardFormula>(
-        formula, index, {.threads = threads}, sink)
-        .run();
+    const auto sweep_with = [&]<class Formula>(const Formula& formula) {
+      engine::BlockSweep<engine::ToleranceStreams<symbols>, Formula>(formula, index,
+                                                                     {.threads = threads}, sink)
+          .run();
+    };
+    if (variant == nullptr) return sweep_with(ForwardFormula(index.head()));
+    const std::vector<std::int64_t> keys = ascending(0, dense.keys.length(b));
+    const HeadPlaces places(*variant, {b, kv, 0}, p.group(), dense.queries.length(b), queries,
+                            keys);
+    sweep_with(VariantForwardFormula(index.head(), places));
   };
   std::int64_t most = 0;
   for (std::int64_t b = 0; b < p.batch; ++b)

@@ -6,6 +6,8 @@
 
 #include "assay/conformance/judge/vector_loops.hpp"
 #include "assay/parallel/loop.hpp"
+#include "attention/formula/variant.hpp"
+#include "attention/variant/variant_pattern.hpp"
 #include "attention/lse.hpp"
 
 namespace assay::conformance::attention {
@@ -35,10 +37,12 @@ attention::Row<double> row_of(const RowTerms& row) { return {row.max, row.sum, r
 /// itself.
 class OwnRow {
  public:
-  OwnRow(const attention::Call& call, const Arithmetic& n, const RowProducts& products, double keys)
+  OwnRow(const attention::Call& call, const Arithmetic& n, const RowProducts& products,
+         const Variant* variant, double keys)
       : call_(call),
         products_(products),
         n_(n),
+        variant_(variant),
         keys_(keys),
         u_(n.u),
         has_own_statistics_(n.numerics.stats == spec::Origin::own) {}
@@ -49,7 +53,7 @@ class OwnRow {
     PairReading on(call_.units, {});
     double sum = 0, grown = 0, squares = 0, shared = 0;
     visit([&](std::size_t c, double times) {
-      const PairNumber s = attention::stored_score(on, call_, row_of(row), pair_of(products_, c));
+      const PairNumber s = score(on, row, c);
       const double p = times * exact_probability(row_of(row), s.value);
       sum += p;
       // An error of x does not change e^x if e^x is below the smallest normal number for every x
@@ -103,9 +107,12 @@ class OwnRow {
     double times;
     PairNumber score, prob, dprob, product;
   };
+  PairNumber score(const PairReading& on, const RowTerms& row, std::size_t c) const {
+    return stored_score_of(on, call_, row_of(row), products_, c, variant_);
+  }
   Terms terms(const PairReading& on, const RowTerms& row, std::size_t c, double times) const {
     const attention::Pair<double> pair = pair_of(products_, c);
-    const PairNumber s = attention::stored_score(on, call_, row_of(row), pair);
+    const PairNumber s = score(on, row, c);
     const PairNumber p = attention::probability(on, call_, row_of(row), s);
     const PairNumber dp = on.stored(attention::dprob(on, call_, pair), call_.dprob);
     return {times, s, p, dp, p * dp};
@@ -141,24 +148,23 @@ class OwnRow {
   const attention::Call& call_;
   const RowProducts& products_;
   const Arithmetic& n_;
+  const Variant* variant_;
   double keys_, u_;
   bool has_own_statistics_;
 };
 
 /// Returns one row of the output of the forward pass that produced the statistics.
-std::vector<double> output_of(const Dense& dense, const spec::RowPosition& query,
-                              const Columns& columns, const RowProducts& products,
-                              const RowTerms& row) {
-  const auto& [b, n, i] = query;
+std::vector<double> output_of(const Dense& dense, const Variant* variant,
+                              const RowProducts& products, const RowTerms& row) {
+  const auto& [b, n, i] = products.query;
   const std::int64_t kv = n / dense.problem.group();
   std::vector<double> output(static_cast<std::size_t>(dense.problem.head_dim_v), 0.0);
-  for (std::size_t c = 0; c < products.times.size(); ++c)
-    if (products.times[c] != 0)
-      add_scaled(
-          products.times[c] * products.kappa[c] *
-              exact_probability(row_of(row), dense.scale * products.score[c] + products.bias[c]),
-          dense.value(b, kv, columns.key(static_cast<std::int64_t>(c))), dense.problem.head_dim_v,
-          output.data());
+  for (std::size_t c = 0; c < products.times.size(); ++c) {
+    if (products.times[c] == 0) continue;
+    const double score = exact_score_of(dense, products, c, variant);
+    add_scaled(products.times[c] * products.kappa[c] * exact_probability(row_of(row), score),
+               dense.value(b, kv, products.keys[c]), dense.problem.head_dim_v, output.data());
+  }
   return output;
 }
 
@@ -185,6 +191,7 @@ bool own_terms(const Dense& dense, const Arithmetic& n, std::int64_t b, std::int
   const std::int64_t first = dense.queries.row(b, head, 0);
   const std::vector<std::int64_t> rows = ascending(first, first + dense.queries.length(b));
   const auto entries = static_cast<double>(dense.key_pattern->entries_of_query(b));
+  const Variant* variant = score_variant_of(dense);
   bool consistent = true;
   RowProducts products;
   std::size_t next = 0;
@@ -196,8 +203,8 @@ bool own_terms(const Dense& dense, const Arithmetic& n, std::int64_t b, std::int
       if (!row.live) continue;
       columns.multiply(head, query.s, products);
       if (!products.attends) continue;
-      const OwnRow own(call, n, products, entries);
-      const std::vector<double> output = output_of(dense, query, columns, products, row);
+      const OwnRow own(call, n, products, variant, entries);
+      const std::vector<double> output = output_of(dense, variant, products, row);
       const double sum = own.statistics(row);
       consistent &= std::abs(sum - 1) <= 0x1p-18 && output_belongs(dense, query, output);
       if (n.numerics.delta == spec::RowTerm::given) continue;
@@ -217,6 +224,31 @@ attention::Pair<double> pair_of(const RowProducts& products, std::size_t c) {
           {products.dprob[c], products.dprob_abs[c], products.dprob_sq[c]},
           1,
           products.bias[c]};
+}
+
+namespace {
+
+reference::ScorePosition position_of(const RowProducts& products, std::size_t c) {
+  return {products.query.b, products.query.n, products.query.s, products.keys[c]};
+}
+
+}  // namespace
+
+PairNumber stored_score_of(const PairReading& on, const Call& call, const Row<double>& row,
+                           const RowProducts& products, std::size_t c, const Variant* variant) {
+  const Pair<double> pair = pair_of(products, c);
+  if (variant == nullptr) return stored_score(on, call, row, pair);
+  engine::expression::Deviations<double> deviations(rounding_of(call));
+  const auto at = variant->places(0.0, position_of(products, c));
+  auto [score, slope, ties] = variant_score(on, call, row, pair, *variant, at, deviations);
+  if (ties != 0) score.rigorous = score.additive = score.shared = HUGE_VAL;
+  return score;
+}
+
+double exact_score_of(const Dense& dense, const RowProducts& products, std::size_t c,
+                      const Variant* variant) {
+  const double score = dense.scale * products.score[c] + products.bias[c];
+  return variant == nullptr ? score : variant->score_of(score, position_of(products, c));
 }
 
 double exact_probability(const attention::Row<double>& row, double score) {

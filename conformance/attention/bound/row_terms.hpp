@@ -6,6 +6,7 @@
 #include "assay/engine/algebra/tolerance.hpp"
 #include "attention/dense.hpp"
 #include "attention/formula/head.hpp"
+#include "attention/variant/variant.hpp"
 
 namespace assay::conformance::attention {
 
@@ -33,6 +34,14 @@ using PairNumber = PairReading::Number;
 
 /// Returns the numbers of a query and its key number c, computed from the products of the query.
 attention::Pair<double> pair_of(const RowProducts& products, std::size_t c);
+/// E4. Returns the score of this pair as the kernel stores it. `variant`: null, or the formula of a
+/// user that replaces it. If the kernel may take another branch of the formula, the error is
+/// infinite.
+PairNumber stored_score_of(const PairReading& on, const Call& call, const Row<double>& row,
+                           const RowProducts& products, std::size_t c, const Variant* variant);
+/// Returns the exact score of this pair: with scale, bias, and formula.
+double exact_score_of(const Dense& dense, const RowProducts& products, std::size_t c,
+                      const Variant* variant);
 /// E5. Returns P for an exact score of the row.
 double exact_probability(const attention::Row<double>& row, double score);
 

@@ -7,7 +7,9 @@
 #include <string_view>
 
 #include "attention/flash/traits.hpp"
+#include "attention/variant/variant.hpp"
 #include "case/limits.hpp"
+#include "case/user_formula.hpp"
 
 namespace assay::conformance::attention::flash {
 
@@ -81,6 +83,18 @@ void require_no_padding_in_relations(const Case<Op>& c) {
     refuse(c.problem.padding_q != 0 ? "padding_q" : "padding_kv",
            std::to_string(std::max(c.problem.padding_q, c.problem.padding_kv)),
            "0 with --track=relation");
+}
+
+/// Checks the formula of a user, and the fields that go with one.
+template <class Op>
+void require_formula(const Case<Op>& c) {
+  if (!is_formula(c.variant)) return;
+  const std::string with = " with a formula in --variant";
+  if (c.track != Track::bound) refuse("track", text(c.track), "bound" + with);
+  if (is_packed(c.problem.input_layout))
+    refuse("layout", text(c.problem.input_layout), "BSH, SBH, BSND, BNSD" + with);
+  if (c.rows != 0) refuse("rows", std::to_string(c.rows), "0" + with);
+  variant_of(c.variant, c.problem);
 }
 
 template <class Op>

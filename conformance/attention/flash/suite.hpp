@@ -62,6 +62,7 @@ void SuiteOf<Op>::require_possible(const Case<Op>& c) {
   require_fields(c.problem);
   require_parameters_of_entry_point(c);
   require_shapes(c.problem);
+  require_formula(c);
   if (other.empty() || c.track != Track::relation || c.relation != other)
     require_relation(c, conformance::RelationParts<Op>::relations(), other);
   require_no_padding_in_relations(c);

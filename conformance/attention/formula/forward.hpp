@@ -29,12 +29,13 @@ struct ForwardRow {
   bool varies = true;  ///< most weights round independently
 };
 
-/// E49. Returns kappa P as a kernel stages it, before or after it divides by the sum. `rescaling`:
-/// the error of the weight exp(S - max) that is added after the weight was rounded.
-template <class On, class V, class Given>
+/// E49. Returns kappa P of a pair with the score s as a kernel stages it, before or after it divides
+/// by the sum. `rescaling`: the error of the weight exp(S - max) that is added after the weight was
+/// rounded.
+template <class On, class V, class Given, class Number>
 [[gnu::always_inline]] inline auto forward_term(On& on, const Call& call, const Row<Given>& row,
-                                                const Pair<V>& pair, const Limits& rescaling) {
-  auto s = stored_score(on, call, row, pair);
+                                                const Pair<V>& pair, Number s,
+                                                const Limits& rescaling) {
   s.rigorous += rescaling.proven;
   s.additive += rescaling.proven;
   s.shared += rescaling.probable;
@@ -94,8 +95,9 @@ class ForwardFormula {
                                    const std::array<engine::Lanes, sides>& additive) const {
     const ForwardRow& of = head_.rows[static_cast<std::size_t>(row)];
     const Pair<engine::Lanes> pair = {products[0], {}, additive[0], additive[1]};
-    return std::array{
-        forward_term(on, head_.call, Row<double>{of.max, of.sum, 0}, pair, of.rescaling)};
+    const Row<double> of_row = {of.max, of.sum, 0};
+    return std::array{forward_term(on, head_.call, of_row, pair,
+                                   stored_score(on, head_.call, of_row, pair), of.rescaling)};
   }
 
   static void read(engine::Instructions with,

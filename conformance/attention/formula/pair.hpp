@@ -68,26 +68,38 @@ template <class On, class V>
   return on.rounded(delta, on.magnitude(delta), 2, Level::row);
 }
 
-/// E12. Returns the scaled score with its bias. The roundings are those of the products, of the
-/// sums, and of the subtraction of the maximum in the argument of exp, in any order.
-template <class On, class V, class Given>
-[[gnu::always_inline]] inline auto score(On& on, const Call& call, const Row<Given>& row,
-                                         const Pair<V>& pair) {
-  const V m = magnitude_of(V{} + row.max), b = magnitude_of(pair.bias);
+/// Returns the scaled score with its bias, before the roundings of E12.
+template <class On, class V>
+[[gnu::always_inline]] inline auto unrounded_score(On& on, const Call& call, const Pair<V>& pair) {
   auto x = on.dot(pair.score, call.dim) * (V{} + call.scale);
   if (call.underflow > 0) x = on.residue(x, call.underflow);
   // A kernel that stores scores may store them before the bias is added and again after it.
   if (call.biased) {
+    const V b = magnitude_of(pair.bias);
     const V before = magnitude_of(V{} + call.scale) * pair.score.magnitudes + b;
     x = on.stored(x, call.score, b == 0.0 ? V{} : before) + on.exact(pair.bias);
   }
-  const V s = on.magnitude(x);
+  return x;
+}
+
+/// E12. Returns the score x with its roundings: those of the products, of the sums with the bias,
+/// and of the subtraction of the maximum in the argument of exp, in any order.
+template <class On, class V, class Number, class Given>
+[[gnu::always_inline]] inline auto rounded_score(On& on, const Call& call, const Row<Given>& row,
+                                                 Number x, const V& bias) {
+  const V m = magnitude_of(V{} + row.max), b = magnitude_of(bias), s = on.magnitude(x);
   const double log_sum = call.lse_form ? std::abs(std::log(row.sum)) : 0;
   if (call.fused) x = on.rounded(x, s + m + log_sum, 2, Level::row);
   if (call.lse_form)
     x = on.rounded(x, m + (log_sum + error_of_log(call, log_sum) / call.units.u), 1, Level::row);
   return on.rounded(x, s + b + m + (log_sum + 4.0 / 3), 3, Level::pair,
                     2.0 * s * s + b * b + m * m + (log_sum * log_sum + 4.0));
+}
+
+template <class On, class V, class Given>
+[[gnu::always_inline]] inline auto score(On& on, const Call& call, const Row<Given>& row,
+                                         const Pair<V>& pair) {
+  return rounded_score(on, call, row, unrounded_score(on, call, pair), pair.bias);
 }
 
 /// E4. Returns the score as the kernel stores it. The argument of exp is this score minus the
@@ -136,12 +148,20 @@ template <class Given>
   return std::copysign(3 * u * std::abs(shift) + error_of_log(call, log_sum), shift);
 }
 
-/// E14. Returns the terms that a pair contributes: dS to the sums of dq and dk, and kappa P to the
-/// sum of dv.
-template <class On, class V, class Given>
-[[gnu::always_inline]] inline auto pair_terms(On& on, const Call& call, const Row<Given>& row,
-                                              const Pair<V>& pair) {
-  const auto s = stored_score(on, call, row, pair);
+/// The derivative of a score by the documented score: 1, unless a user replaces the score.
+struct UnitSlope {
+  template <class Number>
+  [[gnu::always_inline]] inline Number operator()(const Number& dscore) const {
+    return dscore;
+  }
+};
+
+/// E14. Returns the terms that a pair with the score s contributes: dS to the sums of dq and dk,
+/// and kappa P to the sum of dv. `slope` multiplies dS by the derivative of s.
+template <class On, class V, class Given, class Number, class Slope>
+[[gnu::always_inline]] inline auto terms_of(On& on, const Call& call, const Row<Given>& row,
+                                            const Pair<V>& pair, const Number& s,
+                                            const Slope& slope) {
   const auto p = probability(on, call, row, s);
   const auto unstored = dprob(on, call, pair);
   const auto dp = on.stored(unstored, call.dprob);
@@ -151,7 +171,7 @@ template <class On, class V, class Given>
   const auto ds = on.rounded(product, on.magnitude(product), 2, Level::pair);
   const auto scaled = p * pair.kappa;
   const auto kept = on.rounded(scaled, on.magnitude(scaled), 1, Level::call);
-  std::array terms = {on.staged(ds, call.stage), on.staged(kept, call.stage_prob)};
+  std::array terms = {on.staged(slope(ds), call.stage), on.staged(kept, call.stage_prob)};
   terms[0].overflow = terms[0].overflow + on.overflows(unstored, call.dprob);
   // If all rows that attend to a key have the same bias, the rounding of a score that is larger
   // than the bias removes the same low bits of the bias in every row.
@@ -161,6 +181,12 @@ template <class On, class V, class Given>
     term.by_constant[1] = V{} + shift_error(call, row);
   }
   return terms;
+}
+
+template <class On, class V, class Given>
+[[gnu::always_inline]] inline auto pair_terms(On& on, const Call& call, const Row<Given>& row,
+                                              const Pair<V>& pair) {
+  return terms_of(on, call, row, pair, stored_score(on, call, row, pair), UnitSlope());
 }
 
 }  // namespace assay::conformance::attention

@@ -3,16 +3,24 @@
 #include <algorithm>
 #include <cmath>
 #include <memory>
+#include <utility>
 
 #include "attention/flash/padding.hpp"
 #include "attention/lse.hpp"
-#include "attention/mask_pattern.hpp"
+#include "attention/variant/variant_pattern.hpp"
 
 namespace assay::conformance::attention::flash_forward {
 namespace {
 
 const spec::Tensor* pointer(const std::optional<spec::Tensor>& tensor) {
   return tensor ? &*tensor : nullptr;
+}
+
+std::shared_ptr<const KeyPattern> pattern_of(const Case<Op>& c, const Op::Inputs& inputs) {
+  const spec::Tensor* mask = pointer(inputs.atten_mask);
+  auto variant = variant_of(c.variant, c.problem);
+  if (variant == nullptr) return std::make_shared<MaskPattern>(c.problem, mask);
+  return std::make_shared<VariantPattern>(c.problem, mask, std::move(variant));
 }
 
 /// The problem, with the memory order of the statistics that the numerics declare.
@@ -25,7 +33,7 @@ Dense dense_of(const Case<Op>& c, const Op::Inputs& inputs, const Arithmetic& ar
                    .key_rope = pointer(inputs.key_rope),
                    .pse_shift = pointer(inputs.pse_shift),
                    .drop_mask = pointer(inputs.drop_mask)},
-          std::make_shared<MaskPattern>(c.problem, pointer(inputs.atten_mask))};
+          pattern_of(c, inputs)};
 }
 
 ForwardTensors tensors_of(const Op::Outputs& outputs) {
@@ -70,7 +78,8 @@ std::vector<Finding> Basis::check_structure(const Op::Outputs& outputs) const {
 }
 
 std::unique_ptr<Definition> Basis::definition() const {
-  return definition_from(definition_of(case_.problem, inputs_));
+  return definition_from(
+      definition_of(case_.problem, inputs_, variant_of(case_.variant, case_.problem)));
 }
 
 std::vector<double> Basis::values(const RowsOf& rows, const Op::Outputs& outputs) const {

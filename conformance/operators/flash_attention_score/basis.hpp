@@ -5,14 +5,16 @@
 
 #include "assay/conformance/operators/flash_attention_score.hpp"
 #include "attention/forward_basis.hpp"
+#include "attention/variant/variant.hpp"
 
 namespace assay::conformance::attention::flash_forward {
 
 using Op = spec::FlashAttentionScore;
 
-/// Returns the definition (the high-precision reference) of the operator. The definition keeps
-/// references to the arguments.
-std::unique_ptr<Definition> definition_of(const Op::Problem& problem, const Op::Inputs& inputs);
+/// Returns the definition (the high-precision reference) of the operator, with a formula of the
+/// user unless it is null. The definition keeps references to problem and inputs.
+std::unique_ptr<Definition> definition_of(const Op::Problem& problem, const Op::Inputs& inputs,
+                                          std::shared_ptr<const Variant> variant = nullptr);
 
 /// The data with which a case is judged.
 class Basis : public ForwardBasis {

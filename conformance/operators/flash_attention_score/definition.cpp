@@ -1,7 +1,10 @@
 #include "attention/definition.hpp"
 
+#include <utility>
+
 #include "assay/reference/flash_attention_score.hpp"
 #include "attention/statistics.hpp"
+#include "attention/variant/variant.hpp"
 #include "operators/flash_attention_score/basis.hpp"
 
 namespace assay::conformance::attention::flash_forward {
@@ -10,15 +13,21 @@ namespace {
 class InManyDigits final
     : public DefinitionByOracles<InManyDigits, reference::FlashAttentionScore> {
  public:
-  InManyDigits(const Op::Problem& p, const Op::Inputs& inputs)
-      : problem_(p), inputs_(inputs), queries_(query_extents(p)) {}
+  InManyDigits(const Op::Problem& p, const Op::Inputs& inputs,
+               std::shared_ptr<const Variant> variant)
+      : DefinitionByOracles(1, quick_rows_of(variant)),
+        problem_(p),
+        inputs_(inputs),
+        queries_(query_extents(p)),
+        variant_(std::move(variant)) {}
 
   std::int64_t products(const std::string&) const override {
     return problem_.seq_kv * (problem_.head_dim + problem_.head_dim_rope + problem_.head_dim_v);
   }
   template <class Real>
   auto make(std::int64_t) const {
-    return reference::FlashAttentionScore<Real>::from(problem_, inputs_);
+    return reference::FlashAttentionScore<Real>::from(problem_, inputs_,
+                                                        formula_of<Real>(variant_));
   }
   /// The expected row of a sequence without keys is that of a fully masked row.
   template <class Oracles>
@@ -41,12 +50,14 @@ class InManyDigits final
   const Op::Problem& problem_;
   const Op::Inputs& inputs_;
   spec::Extents queries_;
+  std::shared_ptr<const Variant> variant_;
 };
 
 }  // namespace
 
-std::unique_ptr<Definition> definition_of(const Op::Problem& problem, const Op::Inputs& inputs) {
-  return std::make_unique<InManyDigits>(problem, inputs);
+std::unique_ptr<Definition> definition_of(const Op::Problem& problem, const Op::Inputs& inputs,
+                                          std::shared_ptr<const Variant> variant) {
+  return std::make_unique<InManyDigits>(problem, inputs, std::move(variant));
 }
 
 }  // namespace assay::conformance::attention::flash_forward

@@ -1,9 +1,12 @@
 #include "operators/flash_attention_score_grad/basis.hpp"
 
+#include <string>
 #include <vector>
 
 #include "attention/flash/padding.hpp"
 #include "attention/structure.hpp"
+#include "attention/variant/variant_pattern.hpp"
+#include "case/user_formula.hpp"
 #include "judge/decide.hpp"
 #include "operators/flash_attention_score_grad/definition.hpp"
 #include "operators/flash_attention_score_grad/relations/cascade.hpp"
@@ -13,8 +16,9 @@ namespace assay::conformance::attention::flash {
 using Op = spec::FlashAttentionScoreGrad;
 
 Basis::Basis(const Case<Op>& c, const Op::Inputs& inputs, const Arithmetic& arithmetic)
-    : AttentionBasis({c.problem, inputs, held_of(judged_rows_of(c), c.problem)}, judged_rows_of(c),
-                     arithmetic, c.seed),
+    : AttentionBasis(dense_of(c.problem, inputs, variant_of(c.variant, c.problem),
+                              held_of(judged_rows_of(c), c.problem)),
+                     judged_rows_of(c), arithmetic, c.seed),
       case_(c),
       inputs_(inputs) {}
 
@@ -34,7 +38,7 @@ std::vector<Finding> Basis::check_structure(const Op::Outputs& outputs) const {
 }
 
 std::unique_ptr<Definition> Basis::definition() const {
-  return definition_of(case_.problem, inputs_);
+  return definition_of(case_.problem, inputs_, variant_of(case_.variant, case_.problem));
 }
 
 std::vector<double> Basis::values(const RowsOf& rows, const Op::Outputs& outputs) const {
@@ -43,6 +47,11 @@ std::vector<double> Basis::values(const RowsOf& rows, const Op::Outputs& outputs
 
 Decision Basis::judge_saved_values(const Case<Op>& c, const Op::Inputs& inputs,
                                    const spec::Numerics& numerics, CaseReport& report) {
+  if (is_formula(c.variant)) {
+    const std::string text = "results of a forward with a formula are not judged";
+    report.findings.push_back({.rule = FindingRule::note, .text = text});
+    return {Rule::not_offered, text};
+  }
   return judge_results_of_forward(c, inputs, numerics, report);
 }
 

@@ -1,6 +1,7 @@
 #include "operators/flash_attention_score_grad/definition.hpp"
 
 #include <algorithm>
+#include <utility>
 
 #include "assay/reference/flash_attention_score_grad.hpp"
 #include "attention/definition.hpp"
@@ -19,8 +20,14 @@ std::int64_t longest(const spec::Extents& extents) {
 class InManyDigits final
     : public DefinitionByOracles<InManyDigits, reference::FlashAttentionScoreGrad> {
  public:
-  InManyDigits(const Op::Problem& p, const Op::Inputs& inputs)
-      : problem_(p), inputs_(inputs), queries_(query_extents(p)), keys_(key_extents(p)) {}
+  InManyDigits(const Op::Problem& p, const Op::Inputs& inputs,
+               std::shared_ptr<const Variant> variant)
+      : DefinitionByOracles(1, quick_rows_of(variant)),
+        problem_(p),
+        inputs_(inputs),
+        queries_(query_extents(p)),
+        keys_(key_extents(p)),
+        variant_(std::move(variant)) {}
 
   std::int64_t products(const std::string& tensor) const override {
     const Op::Problem& p = problem_;
@@ -30,7 +37,8 @@ class InManyDigits final
   }
   template <class Real>
   auto make(std::int64_t) const {
-    return reference::FlashAttentionScoreGrad<Real>::from(problem_, inputs_);
+    return reference::FlashAttentionScoreGrad<Real>::from(problem_, inputs_,
+                                                            formula_of<Real>(variant_));
   }
   template <class Oracles>
   DefinedRows rows(const std::string& tensor, std::int64_t number, const Oracles& oracle) const {
@@ -52,13 +60,15 @@ class InManyDigits final
   const Op::Problem& problem_;
   const Op::Inputs& inputs_;
   spec::Extents queries_, keys_;
+  std::shared_ptr<const Variant> variant_;
 };
 
 }  // namespace
 
 std::unique_ptr<Definition> definition_of(const spec::FlashAttentionScoreGrad::Problem& problem,
-                                          const spec::FlashAttentionScoreGrad::Inputs& inputs) {
-  return std::make_unique<InManyDigits>(problem, inputs);
+                                          const spec::FlashAttentionScoreGrad::Inputs& inputs,
+                                          std::shared_ptr<const Variant> variant) {
+  return std::make_unique<InManyDigits>(problem, inputs, std::move(variant));
 }
 
 }  // namespace assay::conformance::attention::flash

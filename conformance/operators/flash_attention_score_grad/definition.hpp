@@ -3,13 +3,15 @@
 #include <memory>
 
 #include "assay/conformance/operators/flash_attention_score_grad.hpp"
+#include "attention/variant/variant.hpp"
 #include "judge/definition.hpp"
 
 namespace assay::conformance::attention::flash {
 
-/// Returns the definition (the high-precision reference) of the operator. The definition keeps
-/// references to the arguments.
+/// Returns the definition (the high-precision reference) of the operator, with a formula of the
+/// user unless it is null. The definition keeps references to problem and inputs.
 std::unique_ptr<Definition> definition_of(const spec::FlashAttentionScoreGrad::Problem& problem,
-                                          const spec::FlashAttentionScoreGrad::Inputs& inputs);
+                                          const spec::FlashAttentionScoreGrad::Inputs& inputs,
+                                          std::shared_ptr<const Variant> variant = nullptr);
 
 }  // namespace assay::conformance::attention::flash

@@ -9,6 +9,7 @@
 #include "attention/flash/statistics_index.hpp"
 #include "attention/profiles.hpp"
 #include "attention/statistics.hpp"
+#include "attention/variant/variant.hpp"
 
 namespace assay::conformance {
 namespace {
@@ -67,7 +68,8 @@ Op::Inputs Suite<Op>::draw(const Case<Op>& c) {
   Op::Inputs inputs;
   flash::fill_inputs(c, t, inputs);
   inputs.dy = flash::filled(t.dy, c, dy_extents(p), Stream::dy);
-  auto forward = blocked_forward(p, inputs);
+  const auto variant = attention::variant_of(c.variant, p);
+  auto forward = blocked_forward(p, inputs, 0, variant.get());
   attention::disturb_statistics(c.profile, p.dtype, query_extents(p), forward.softmax_sum);
   draw_keyless(c, forward);
   inputs.softmax_max = statistics(t.softmax_max, p, forward.softmax_max);

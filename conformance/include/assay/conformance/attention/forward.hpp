@@ -4,6 +4,9 @@
 #include "assay/spec/operators/flash_attention_score_grad.hpp"
 
 namespace assay::conformance {
+namespace attention {
+class Variant;
+}  // namespace attention
 
 /// The forward pass of the definition in double. It is blocked, parallel over (sequence, head,
 /// rows), and made for long sequences and for many sequences. Statistics and attention_in of cases
@@ -16,9 +19,10 @@ namespace assay::conformance {
 /// head_dim_rope + head_dim_v multiplications per unmasked pair of the sparse mode. Memory per
 /// thread: the keys and values of one head as double, and 16 rows of scores. Errors:
 /// std::invalid_argument for a missing tensor, and for a tensor with a shape that the problem does
-/// not have.
+/// not have. `variant`: null, or the formula of the user that replaces scores and masks pairs.
 reference::Forward<double> blocked_forward(const spec::FlashAttentionScoreGrad::Problem& problem,
                                            const spec::FlashAttentionScoreGrad::Inputs& inputs,
-                                           int threads = 0);
+                                           int threads = 0,
+                                           const attention::Variant* variant = nullptr);
 
 }  // namespace assay::conformance

@@ -1,0 +1,191 @@
+#include "attention/variant/variant.hpp"
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <limits>
+#include <stdexcept>
+#include <string>
+#include <system_error>
+#include <utility>
+#include <vector>
+
+#include "case/user_formula.hpp"
+
+namespace assay::conformance::attention {
+namespace {
+
+namespace expression = engine::expression;
+
+constexpr std::size_t longest_array = 1 << 20;
+/// The magnitude of scores for which a formula must be defined.
+constexpr double largest_usual_score = 0x1p16;
+
+[[noreturn]] void fail(std::string_view item, const std::string& what) {
+  throw std::invalid_argument("--variant=formula: " + std::string(item) + ": " + what);
+}
+
+std::vector<std::string_view> parts_of(std::string_view text, char separator) {
+  std::vector<std::string_view> parts;
+  for (std::size_t end = text.find(separator); end != text.npos; end = text.find(separator)) {
+    parts.push_back(text.substr(0, end));
+    text.remove_prefix(end + 1);
+  }
+  parts.push_back(text);
+  return parts;
+}
+
+/// Parses a finite number and rounds it to fp32, as a kernel gets it.
+bool parse_number(std::string_view text, double& number) {
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  const bool whole = error == std::errc() && end == text.data() + text.size();
+  number = static_cast<double>(static_cast<float>(number));
+  return whole && std::isfinite(number);
+}
+
+std::vector<double> numbers_of(std::string_view name, std::string_view text) {
+  std::vector<double> numbers;
+  for (const std::string_view item : parts_of(text, ',')) {
+    const std::size_t times = item.find('x');
+    double number = 0;
+    std::size_t count = 1;
+    bool good = true;
+    if (times != item.npos) {
+      const auto [end, error] = std::from_chars(item.data(), item.data() + times, count);
+      good = error == std::errc() && end == item.data() + times && count > 0;
+    }
+    good = good && parse_number(times == item.npos ? item : item.substr(times + 1), number) &&
+           count <= longest_array - numbers.size();
+    if (!good)
+      fail(name, "'" + std::string(item.substr(0, 32)) +
+                     "': accepted: numbers or COUNTxNUMBER between commas, at most 2^20");
+    numbers.insert(numbers.end(), count, number);
+  }
+  return numbers;
+}
+
+/// The items of a text: the two expressions, and the names that they use.
+struct Items {
+  std::string_view score, keep;
+  expression::Names names;
+
+  explicit Items(std::string_view text) {
+    std::vector<std::string_view> seen;
+    for (const std::string_view item : parts_of(text, ';')) {
+      const std::size_t equals = item.find('=');
+      const std::string_view name = item.substr(0, equals);
+      if (equals == item.npos || equals == 0)
+        fail(item.substr(0, 32), "accepted: NAME=VALUE between ';'");
+      if (std::ranges::find(seen, name) != seen.end()) fail(name, "is given twice");
+      seen.push_back(name);
+      add(name, item.substr(equals + 1));
+    }
+    if (score.empty() && keep.empty())
+      fail("score", "is missing: give score=..., keep=..., or both");
+  }
+
+  std::vector<std::vector<double>> arrays() const {
+    std::vector<std::vector<double>> all;
+    for (const auto& array : names.arrays) all.push_back(array.second);
+    return all;
+  }
+
+ private:
+  void add(std::string_view name, std::string_view value) {
+    if (name == "score" || name == "keep") {
+      if (value.empty()) fail(name, "is empty");
+      (name == "score" ? score : keep) = value;
+      return;
+    }
+    try {
+      expression::require_name(name);
+    } catch (const std::invalid_argument& error) {
+      fail("names", error.what());
+    }
+    double number = 0;
+    if (value.find(',') != value.npos || value.find('x') != value.npos)
+      names.arrays.emplace_back(name, numbers_of(name, value));
+    else if (parse_number(value, number))
+      names.parameters.emplace_back(name, number);
+    else
+      fail(name, "'" + std::string(value.substr(0, 32)) + "' is not a number of fp32");
+  }
+};
+
+template <class Use>
+void with_item(std::string_view item, const Use& use) {
+  try {
+    use();
+  } catch (const expression::ExpressionError& error) {
+    fail(item, error.what());
+  }
+}
+
+}  // namespace
+
+Variant::Variant(std::string_view text, const spec::AttentionProblem& problem)
+    : group_(problem.group()),
+      batch_(problem.batch),
+      heads_(problem.heads_q),
+      seq_q_(problem.seq_q),
+      seq_kv_(problem.seq_kv) {
+  const Items items(text);
+  score_ = Graph(items.arrays());
+  keep_ = Graph(items.arrays());
+  has_score_ = !items.score.empty(), has_keep_ = !items.keep.empty();
+  const auto all = ranges(largest_usual_score);
+  if (has_score_)
+    with_item("score", [&] {
+      results_[0] = parse(items.score, expression::Kind::number, items.names, true, score_);
+      results_[1] = score_.derivative(results_[0]);
+      score_.keep_only(results_);
+      ranges_of(score_, all);
+    });
+  if (has_keep_)
+    with_item("keep", [&] {
+      kept_ = parse(items.keep, expression::Kind::condition, items.names, false, keep_);
+      keep_.keep_only({&kept_, 1});
+      ranges_of(keep_, all);
+    });
+}
+
+expression::Ranges Variant::ranges(double largest_score) const {
+  const auto numbers = [](std::int64_t count) {
+    return expression::Range{0, static_cast<double>(std::max<std::int64_t>(count, 1) - 1)};
+  };
+  return {{{-largest_score, largest_score},
+           numbers(seq_q_),
+           numbers(seq_kv_),
+           numbers(batch_),
+           numbers(heads_),
+           numbers(heads_ / group_)}};
+}
+
+double Variant::largest_slope(double largest_score) const {
+  if (!has_score_) return 1;
+  const double s = std::min(largest_score, largest_usual_score);
+  const expression::Range range = ranges_of(score_, ranges(s))[static_cast<std::size_t>(slope())];
+  return std::max(std::abs(range.low), std::abs(range.high));
+}
+
+bool Variant::keeps(const reference::ScorePosition& at) const {
+  if (!has_keep_) return true;
+  expression::Values<double> values;
+  values.evaluate(keep_, places(0.0, at));
+  return values[kept_] != 0;
+}
+
+double Variant::score_of(double s, const reference::ScorePosition& at) const {
+  if (!has_score_) return s;
+  expression::Values<double> values;
+  values.evaluate(score_, places(s, at));
+  return values[score()];
+}
+
+std::shared_ptr<const Variant> variant_of(std::string_view field,
+                                          const spec::AttentionProblem& problem) {
+  if (!is_formula(field)) return nullptr;
+  return std::make_shared<const Variant>(field.substr(formula_mark.size()), problem);
+}
+
+}  // namespace assay::conformance::attention

@@ -1,0 +1,107 @@
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <string_view>
+#include <type_traits>
+#include <utility>
+
+#include "assay/engine/expression/evaluate.hpp"
+#include "assay/reference/real.hpp"
+#include "assay/reference/score_formula.hpp"
+#include "assay/spec/attention_problem.hpp"
+#include "attention/definition.hpp"
+
+namespace assay::conformance::attention {
+
+/// A formula of the user: replaces scores by a function of them, masks pairs, or both. A case has
+/// it in the field `variant`, as a text without blanks:
+///
+///     formula:score=cap*tanh(s/cap);keep=doc[i]==doc[j];cap=30;doc=64x0,65x1
+///
+/// `score` and `keep` are expressions (engine/expression/README.md). Other names are parameters, or
+/// arrays if they have a comma or COUNTxNUMBER.
+class Variant {
+ public:
+  using Graph = engine::expression::Graph;
+  template <class V>
+  using Places = engine::expression::Variables<V>;
+
+  /// Errors: std::invalid_argument that names the item and the place in its text: for an unknown
+  /// name, for an operation that may be undefined for a pair of the problem, ...
+  Variant(std::string_view text, const spec::AttentionProblem& problem);
+
+  bool has_score() const { return has_score_; }
+  bool has_keep() const { return has_keep_; }
+  const Graph& score_graph() const { return score_; }
+  /// Nodes of score_graph(): the score, and its derivative by s.
+  int score() const { return results_[0]; }
+  int slope() const { return results_[1]; }
+  const Graph& keep_graph() const { return keep_; }
+  int keep() const { return kept_; }
+
+  /// Returns the largest magnitude of the derivative if |s| is at most `largest_score`, or
+  /// infinity.
+  double largest_slope(double largest_score) const;
+
+  /// Returns the variables of a pair, for V double, Lanes or a number of many digits.
+  template <class V>
+  Places<V> places(const V& s, const reference::ScorePosition& at) const {
+    const auto number = [](std::int64_t x) { return engine::filled<V>(static_cast<double>(x)); };
+    return {s, number(at.i), number(at.j), number(at.b), number(at.n), number(at.n / group_)};
+  }
+  bool keeps(const reference::ScorePosition& at) const;
+  /// Returns the replaced score in double.
+  double score_of(double s, const reference::ScorePosition& at) const;
+
+ private:
+  engine::expression::Ranges ranges(double largest_score) const;
+
+  std::int64_t group_, batch_, heads_, seq_q_, seq_kv_;
+  bool has_score_ = false, has_keep_ = false;
+  Graph score_, keep_;
+  std::array<int, 2> results_ = {0, 0};
+  int kept_ = 0;
+};
+
+/// Returns the formula in the field `variant` of a case, or null if it contains none.
+std::shared_ptr<const Variant> variant_of(std::string_view field,
+                                          const spec::AttentionProblem& problem);
+
+/// The formula as the definition reads it.
+template <class Real>
+class FormulaOf final : public reference::ScoreFormula<Real> {
+ public:
+  explicit FormulaOf(std::shared_ptr<const Variant> variant) : variant_(std::move(variant)) {}
+
+  bool keeps(const reference::ScorePosition& at) const override { return variant_->keeps(at); }
+  typename reference::ScoreFormula<Real>::Value operator()(
+      const Real& scaled, const reference::ScorePosition& at) const override {
+    if (!variant_->has_score()) return {scaled, Real(1)};
+    engine::expression::Values<Real> values;
+    values.evaluate(variant_->score_graph(), variant_->places(scaled, at));
+    return {values[variant_->score()], values[variant_->slope()]};
+  }
+
+ private:
+  std::shared_ptr<const Variant> variant_;
+};
+
+/// Returns the precision of the quick rows of a definition with this formula, or without one.
+inline QuickRows quick_rows_of(const std::shared_ptr<const Variant>& variant) {
+  return variant == nullptr ? QuickRows::in_double_double : QuickRows::in_many_digits;
+}
+
+/// Returns the formula for a definition, or null.
+template <class Real>
+std::shared_ptr<const reference::ScoreFormula<Real>> formula_of(
+    std::shared_ptr<const Variant> variant) {
+  // Double-double has no functions: its definition is not used for cases with a formula.
+  if constexpr (!std::is_same_v<Real, reference::DoubleDouble>) {
+    if (variant != nullptr) return std::make_shared<FormulaOf<Real>>(std::move(variant));
+  }
+  return nullptr;
+}
+
+}  // namespace assay::conformance::attention
