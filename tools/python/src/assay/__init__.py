@@ -12,6 +12,7 @@ from assay.reports import Cause, Finding, Report, Reports, read_reports
 from assay.serving import serve
 from assay.stages import Deviation, first_deviation, stages
 from assay.sweeping import sweep
+from assay.variants import Variant, variant
 
 __all__ = [
     "AssayError",
@@ -34,6 +35,7 @@ __all__ = [
     "ReportError",
     "Reports",
     "Unsupported",
+    "Variant",
     "assert_conforms",
     "command_of",
     "export_lines",
@@ -49,6 +51,7 @@ __all__ = [
     "serve",
     "stages",
     "sweep",
+    "variant",
     "write_cases",
     "write_outputs",
 ]

@@ -19,6 +19,7 @@ from assay.dtypes import Array, exactly, numpy_dtype
 from assay.naming import Named
 from assay.replacing import replacing, turn
 from assay.tensors import digest, read_tensor, write_tensor
+from assay.variants import arrays_of, parameters_of
 
 SCHEMA = "assay-2"
 Field = int | float | str | list[int]
@@ -80,6 +81,16 @@ class Case:
         """The tensors of the call by their documented names, dense."""
         read = self._read(lambda case: {name_of(n): read_tensor(d) for n, d in _members(case, "inputs")})
         return Named("input", read)
+
+    @cached_property
+    def parameters(self) -> dict[str, float]:
+        """The parameters of the formula of the case; empty without a formula."""
+        return parameters_of(self.command)
+
+    @cached_property
+    def arrays(self) -> dict[str, Array]:
+        """The arrays of the formula of the case; empty without a formula."""
+        return arrays_of(self.command)
 
     @cached_property
     def views(self) -> dict[str, Array]:

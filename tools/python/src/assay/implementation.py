@@ -101,7 +101,7 @@ class Implementation:
         """Names that refer to the implementation; first the name under which its function was defined."""
         defined = getattr(self.function, "__qualname__", "")
         names = [name for name, value in vars(module).copy().items() if self._is(value)]
-        with contextlib.suppress(AttributeError):
+        with contextlib.suppress(Exception):  # torch.classes raises RuntimeError for an unknown name
             if defined and self._is(operator.attrgetter(defined)(module)):
                 names.insert(0, defined)
         return names

@@ -11,10 +11,11 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from assay.implementation import Function, Implementation
-from assay.judging import command_of
+from assay.judging import command_of, judge
 from assay.program import AssayError, Program, find_program
 from assay.report_files import read_report
 from assay.reports import Reports, read_reports
+from assay.variants import Variant
 
 _OWN_FLAGS = ("--implementation", "--report", "--shard")  # flags that sweep() sets itself
 # Flags that apply to the whole sweep, with the argument of sweep() that passes the flag to `assay merge`.
@@ -51,6 +52,7 @@ def sweep(
     require_judged: int = 0,
     executor: Executor | None = None,
     parts: int = 8,
+    variant: Variant | None = None,
     **others: object,
 ) -> Reports:
     """Runs `assay sweep` on a function at the top level of a file, which is called live: exact cases for its own
@@ -63,6 +65,9 @@ def sweep(
     `--budget` and `--fail-fast` apply to each part, and the finished cases are reported. The workers
     of the executor need the same program, at the same path, and the modules that the function
     imports. If one part fails, the others are cancelled.
+
+    variant: judges the cases of the operator's plan that can have a formula, with this one. The function, which may be any
+    function, runs in this process; of all flags only the program is used.
     """
     for other, value in others.items():
         flag = f"--{other.replace('_', '-')}={value}"
@@ -75,6 +80,10 @@ def sweep(
     for flag in flags:
         if not isinstance(flag, str):
             raise TypeError(f"flags contain {type(flag).__name__} ({flag!r}); expected strings such as '--random=0'")
+    if variant is not None:
+        if flags or executor is not None or report or html or junit or isinstance(function, str):
+            raise ValueError("with a variant, sweep() takes a function and the program, and no flags, files or executor")
+        return judge(function, variant.plan(program=program), program=program)
     tool = Program(find_program(program))
     _refuse(flags, _OWN_FLAGS, "is set by sweep() itself")
     files = {"report": report, "html": html, "junit": junit}

@@ -1,0 +1,266 @@
+"""Tests formulas of users: numpy kernels with injected faults fail, healthy ones conform, and lines are complete."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import pytest
+
+import assay
+from assay.adapters.attention import Gradients, attentions_of, not_offered, outputs_of
+
+Array = np.ndarray[Any, Any]
+
+
+@dataclass(frozen=True)
+class Places:
+    """The number of each pair's query, key and query head, as arrays that broadcast to (batch, heads, queries, keys)."""
+
+    i: Array
+    j: Array
+    n: Array
+
+
+Score = Callable[[assay.Case, Array, Places], tuple[Array, Array]]
+Keep = Callable[[assay.Case, Places], Array]
+
+
+def _same(case: assay.Case, s: Array, at: Places) -> tuple[Array, Array]:
+    return s, np.ones_like(s)
+
+
+def _all(case: assay.Case, at: Places) -> Array:
+    return np.ones((1, 1, 1, 1), bool)
+
+
+@dataclass(frozen=True)
+class Kernel:
+    """A gradient of attention in fp32, in layout BNSD, with a formula."""
+
+    score: Score = _same
+    keep: Keep = _all
+    slope_in_dq: bool = True
+    slope_in_dk: bool = True
+    slope_in_dv: bool = False
+    scale_in_score: bool = True
+
+    def __call__(self, case: assay.Case) -> dict[str, Array]:
+        x = {name: array.astype(np.float32) for name, array in case.inputs.items()}
+        heads, kv = int(str(case.problem["heads_q"])), int(str(case.problem["heads_kv"]))
+        key, value = (np.repeat(x[name], heads // kv, axis=1) for name in ("key", "value"))
+        scale = np.float32(case.problem["scale_value"])
+        queries, keys = x["query"].shape[2], key.shape[2]
+        at = Places(np.arange(queries)[:, None], np.arange(keys)[None, :], np.arange(heads)[None, :, None, None])
+        product = x["query"] @ key.swapaxes(2, 3)
+        s, slope = self.score(case, scale * product if self.scale_in_score else product, at)
+        with np.errstate(over="ignore", invalid="ignore"):
+            p = np.exp(s - x["softmax_max"][..., :1]) / x["softmax_sum"][..., :1]
+        p = np.where(self.keep(case, at), p, np.float32(0))
+        ds = p * (x["dy"] @ value.swapaxes(2, 3) - np.sum(x["dy"] * x["attention_in"], -1, keepdims=True))
+        of_dq, of_dk = (ds * slope if used else ds for used in (self.slope_in_dq, self.slope_in_dk))
+        by_head = {
+            "dk": scale * of_dk.swapaxes(2, 3) @ x["query"],
+            "dv": (p * slope if self.slope_in_dv else p).swapaxes(2, 3) @ x["dy"],
+        }
+        outputs = {name: _summed(array, kv) for name, array in by_head.items()} | {"dq": scale * of_dq @ key}
+        return {name: array.astype(np.float32).astype(case.dtype) for name, array in outputs.items()}
+
+
+def _summed(array: Array, kv: int) -> Array:
+    batch, heads, rows, dim = array.shape
+    return array.reshape(batch, kv, heads // kv, rows, dim).sum(2)
+
+
+def judged(kernel: Kernel, line: str) -> assay.Reports:
+    return assay.judge(assay.implementation(name="kernel", numerics="fp32_staging")(lambda case: kernel(case)), line)
+
+
+SHAPE = {"dtype": "fp32", "heads_q": 4, "heads_kv": 2, "seq_q": 33, "seq_kv": 49, "head_dim": 32, "head_dim_v": 32}
+
+softcap = assay.variant("softcap", score="cap * tanh(s / cap)", parameters={"cap": (1.0, 4.0)})
+window = assay.variant(
+    "document_window", keep="abs(i - j) <= w and doc[i] == doc[j]", parameters={"w": 7}, arrays={"doc": "seq"}
+)
+alibi = assay.variant("alibi", score="s - slopes[n] * abs(i - j)", arrays={"slopes": "heads"})
+
+
+def _cap(case: assay.Case) -> np.float32:
+    return np.float32(case.parameters["cap"])
+
+
+def capped(case: assay.Case, s: Array, at: Places) -> tuple[Array, Array]:
+    t = np.tanh(s / _cap(case))
+    return _cap(case) * t, 1 - t * t
+
+
+def _softcap(value: Callable[[Array, np.float32], Array], slope: Callable[[Array, np.float32], Array]) -> Kernel:
+    return Kernel(lambda case, s, at: (value(s, _cap(case)), slope(s, _cap(case))))
+
+
+def _value(s: Array, c: np.float32) -> Array:
+    return c * np.tanh(s / c)
+
+
+def _slope(s: Array, c: np.float32) -> Array:
+    return 1 - np.tanh(s / c) ** 2
+
+
+SOFTCAP_FAULTS = {
+    "no slope": _softcap(_value, lambda s, c: np.ones_like(s)),
+    "no cap": Kernel(),
+    "cap twice": _softcap(lambda s, c: _value(_value(s, c), c), _slope),
+    "slope of the capped score": _softcap(_value, lambda s, c: _slope(_value(s, c), c)),
+    "slope without square": _softcap(_value, lambda s, c: 1 - np.tanh(s / c)),
+    "slope with the capped score": _softcap(_value, lambda s, c: 1 - _value(s, c) ** 2),
+    "slope divided by cap": _softcap(_value, lambda s, c: _slope(s, c) / c),
+    "unscaled score": replace(Kernel(capped), scale_in_score=False),
+    "slope in dv": replace(Kernel(capped), slope_in_dv=True),
+    "no slope in dq": replace(Kernel(capped), slope_in_dq=False),
+    "no slope in dk": replace(Kernel(capped), slope_in_dk=False),
+    "cap larger by a thousandth": _softcap(lambda s, c: _value(s, c * np.float32(1.001)), _slope),
+    "another function": _softcap(lambda s, c: s / (1 + np.abs(s / c)), lambda s, c: 1 / (1 + np.abs(s / c)) ** 2),
+    "tanh in fp16": _softcap(lambda s, c: c * np.tanh(s / c).astype(np.float16).astype(np.float32), _slope),
+    "slope 0.1 % too large": _softcap(_value, lambda s, c: _slope(s, c) * np.float32(1.001)),
+}
+
+WINDOW_FAULTS: dict[str, Keep] = {
+    "one key less": lambda case, at: (np.abs(at.i - at.j) < case.parameters["w"]) & _same_document(case, at),
+    "one key more": lambda case, at: (np.abs(at.i - at.j) <= case.parameters["w"] + 1) & _same_document(case, at),
+    "no documents": lambda case, at: np.abs(at.i - at.j) <= case.parameters["w"],
+    "no window": lambda case, at: _same_document(case, at),
+    "no mask": _all,
+    "either": lambda case, at: (np.abs(at.i - at.j) <= case.parameters["w"]) | _same_document(case, at),
+    "window to the left only": lambda case, at: (at.i - at.j <= case.parameters["w"]) & _same_document(case, at),
+    "window to the right only": lambda case, at: (at.j - at.i <= case.parameters["w"]) & _same_document(case, at),
+    "causal": lambda case, at: (np.abs(at.i - at.j) <= case.parameters["w"]) & _same_document(case, at) & (at.j <= at.i),
+    "next document": lambda case, at: (np.abs(at.i - at.j) <= case.parameters["w"])
+    & (case.arrays["doc"][at.i] <= case.arrays["doc"][at.j]),
+    "document of the previous key": lambda case, at: (np.abs(at.i - at.j) <= case.parameters["w"])
+    & (case.arrays["doc"][at.i] == case.arrays["doc"][np.maximum(at.j - 1, 0)]),
+    "keys from the end": lambda case, at: (np.abs(at.i - at.j + at.j.size - at.i.size) <= case.parameters["w"])
+    & _same_document(case, at),
+}
+
+
+def _same_document(case: assay.Case, at: Places) -> Array:
+    doc = case.arrays["doc"]
+    return doc[at.i] == doc[at.j]
+
+
+def windowed(case: assay.Case, at: Places) -> Array:
+    return (np.abs(at.i - at.j) <= case.parameters["w"]) & _same_document(case, at)
+
+
+def _biased(bias: Callable[[Array, Places], Array]) -> Score:
+    def score(case: assay.Case, s: Array, at: Places) -> tuple[Array, Array]:
+        return (s - bias(case.arrays["slopes"], at)).astype(np.float32), np.ones_like(s)
+
+    return score
+
+
+ALIBI_FAULTS: dict[str, Score] = {
+    "no bias": _same,
+    "the next head's slope": _biased(lambda of, at: np.roll(of, 1)[at.n] * np.abs(at.i - at.j)),
+    "the first head's slope": _biased(lambda of, at: of[0] * np.abs(at.i - at.j)),
+    "the group's slope": _biased(lambda of, at: of[at.n // 2] * np.abs(at.i - at.j)),
+    "wrong sign": _biased(lambda of, at: -of[at.n] * np.abs(at.i - at.j)),
+    "no magnitude": _biased(lambda of, at: of[at.n] * (at.i - at.j)),
+    "square of the distance": _biased(lambda of, at: of[at.n] * (at.i - at.j) ** 2),
+    "distance from the end": _biased(lambda of, at: of[at.n] * np.abs(at.i - at.j + at.j.size - at.i.size)),
+    "one more": _biased(lambda of, at: of[at.n] * (np.abs(at.i - at.j) + 1)),
+    "slopes in bf16": _biased(
+        lambda of, at: (of.view(np.uint32) & 0xFFFF0000).view(np.float32)[at.n] * np.abs(at.i - at.j)
+    ),
+    "scaled bias": _biased(lambda of, at: np.float32(0.25) * of[at.n] * np.abs(at.i - at.j)),
+}
+
+
+@pytest.mark.parametrize("dtype", ["fp32", "fp16", "bf16"])
+@pytest.mark.parametrize(
+    ("variant", "kernel"),
+    [
+        (softcap, Kernel(capped)),
+        (window, Kernel(keep=windowed)),
+        (alibi, Kernel(_biased(lambda of, at: of[at.n] * np.abs(at.i - at.j)))),
+    ],
+    ids=["softcap", "window", "alibi"],
+)
+def test_a_healthy_kernel_conforms(variant: assay.Variant, kernel: Kernel, dtype: str) -> None:
+    for seed in (1, 2):
+        reports = judged(kernel, variant.line(seed, **(SHAPE | {"dtype": dtype, "batch": 2})))
+        assert reports.verdicts == {"conforms": 1}, reports[0].explanation()
+        assert max(reports[0].worst.values()) > 0.001
+
+
+@pytest.mark.parametrize("name", SOFTCAP_FAULTS)
+def test_a_fault_of_a_softcap_fails(name: str) -> None:
+    assert not judged(SOFTCAP_FAULTS[name], softcap.line(**SHAPE)).conforms
+
+
+@pytest.mark.parametrize("name", WINDOW_FAULTS)
+def test_a_fault_of_a_window_fails(name: str) -> None:
+    assert not judged(Kernel(keep=WINDOW_FAULTS[name]), window.line(**SHAPE)).conforms
+
+
+@pytest.mark.parametrize("name", ALIBI_FAULTS)
+def test_a_fault_of_a_bias_fails(name: str) -> None:
+    assert not judged(Kernel(ALIBI_FAULTS[name]), alibi.line(**SHAPE)).conforms
+
+
+def test_a_line_is_complete_and_drawn_from_its_seed() -> None:
+    line = softcap.line(3, seq_q=5)
+    assert line == softcap.line(3, seq_q=5) != softcap.line(4, seq_q=5)
+    assert line.startswith("flash_attention_score_grad --seq_q=5 --seed=3 --variant=formula:score=cap*tanh(s/cap);cap=")
+    [case] = [report.command for report in assay.judge(Kernel(capped), line)]
+    assert 1 <= assay.variants.parameters_of(case)["cap"] <= 4
+    doc = assay.variants.arrays_of(window.line(seq_kv=40))["doc"]
+    assert doc.dtype == np.int64 and doc.size == 40 and np.all(np.diff(doc) >= 0)
+    assert assay.variants.arrays_of(alibi.line(heads_q=1))["slopes"].size == 1
+
+
+def test_arrays_survive_their_text() -> None:
+    for numbers in ([0.1, 0.1, -2.5e-9, 3e12], [7], [1, 1, 2], [0.5]):
+        line = assay.variant("x", keep="values[0] < 1", arrays={"values": numbers}).line()
+        assert assay.variants.arrays_of(line)["values"].tolist() == np.float32(numbers).tolist()
+
+
+def test_what_is_wrong_with_a_formula_is_said() -> None:
+    with pytest.raises(ValueError, match="neither a score nor a keep"):
+        assay.variant("none")
+    with pytest.raises(ValueError, match="expected an operation"):
+        assay.variant("two", score="s s").line()
+    with pytest.raises(assay.AssayError, match=r"score: character 3: unknown name 'capp'"):
+        assay.judge(Kernel(), assay.variant("typo", score="2*capp").line())
+    with pytest.raises(assay.AssayError, match="this operator takes no formulas"):
+        assay.judge(Kernel(), "nsa_compress_grad " + softcap.line().split()[-1])
+
+
+def in_double(case: assay.Case) -> dict[str, Array]:
+    """A softcap in double, for every padded layout, mask, and dropout."""
+    cap = case.parameters["cap"]
+    results = []
+    for of in attentions_of(case):
+        q, k, v, dy, out = (np.asarray(x, np.float64) for x in (of.query, of.key, of.value, of.dy, of.attention_in))
+        k, v = np.repeat(k, of.group, 1), np.repeat(v, of.group, 1)
+        t = np.tanh(of.scale * q @ k.swapaxes(2, 3) / cap)
+        with np.errstate(over="ignore"):
+            p = np.exp(cap * t - of.softmax_max[..., None]) / of.softmax_sum[..., None]
+        p = p if of.keep is None else np.where(of.keep, p, 0)
+        ds = p * (dy @ v.swapaxes(2, 3) - np.sum(dy * out, -1, keepdims=True)) * (1 - t * t)
+        kv = of.key.shape[1]
+        gradients = of.scale * ds @ k, _summed(of.scale * ds.swapaxes(2, 3) @ q, kv), _summed(p.swapaxes(2, 3) @ dy, kv)
+        results.append(Gradients(*(gradient.astype(of.query.dtype) for gradient in gradients)))
+    return dict(outputs_of(case, results))
+
+
+def test_a_sweep_of_a_formula_judges_the_plan() -> None:
+    lines = softcap.plan(largest=1000, random=5)
+    assert len(lines) > 8 and len({line.partition(";cap=")[2] for line in lines}) == len(lines)
+    assert all("--layout=TND" not in line for line in lines)
+    healthy = assay.implementation(name="double", numerics="fp32_staging", unsupported=not_offered)(in_double)
+    reports = assay.judge(healthy, lines)
+    assert set(reports.verdicts) <= {"conforms", "conforms_weak", "not_applicable", "vacuous"}, reports.summary()
+    assert reports.verdicts["conforms"] > 4

@@ -1,0 +1,193 @@
+"""Formulas of the user: a score that replaces the documented one, and a condition that masks pairs (docs/variants.md)."""
+
+from __future__ import annotations
+
+import os
+import re
+import tempfile
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, cast
+
+import numpy as np
+
+from assay.dtypes import Array
+from assay.naming import Named
+from assay.program import Program, find_program
+
+if TYPE_CHECKING:
+    from assay.cases import Case
+
+_FLAG = "--variant=formula:"
+_BASES = ("flash_attention_score_grad", "flash_attention_score")
+_WORDS = {"and": "&", "or": "|", "not": "!"}
+# The fields whose largest value is the length of an axis, with the length if they are not given.
+_AXES = {"seq": ("seq_q", "seq_kv"), "heads": ("heads_q",), "kv": ("heads_kv",), "batch": ("batch",)}
+_LENGTHS = {"seq_q": 16, "seq_kv": 16, "heads_q": 1, "heads_kv": 1, "batch": 1}
+_DOCUMENTS = 4
+
+Parameter = float | tuple[float, float]
+Values = str | tuple[str, float, float] | Sequence[float] | Array
+
+
+@dataclass(frozen=True)
+class Variant:
+    """A formula that replaces the score of an operator, masks pairs, or both; see `variant`."""
+
+    name: str
+    base: str
+    score: str = ""
+    keep: str = ""
+    parameters: Mapping[str, Parameter] = field(default_factory=dict)
+    arrays: Mapping[str, Values] = field(default_factory=dict)
+
+    def line(self, seed: int = 1, **fields: object) -> str:
+        """The replay line of a case with these fields. `seed` also draws parameters and arrays that are ranges."""
+        words = [f"--{name}={_text(value)}" for name, value in fields.items()]
+        return self._completed([self.base, *words, f"--seed={seed}"], fields, seed)
+
+    def plan(self, largest: int = 20_000, random: int | None = None, seed: int = 1, program: str | os.PathLike[str] | None = None) -> list[str]:
+        """Replay lines of the operator's own plan that can have a formula, each with this one: its parameters and arrays are
+        drawn anew for each line."""
+        from assay.cases import read_cases
+
+        flags = [f"--largest={largest}", f"--seed={seed}", *([] if random is None else [f"--random={random}"])]
+        with tempfile.TemporaryDirectory(prefix="assay-") as folder:
+            file = Path(folder) / "plan.h5"
+            Program(find_program(program)).run(["export", file, "--recipe-only", "--only=track=bound", *flags])
+            cases = [case for case in read_cases(file) if case.operator == self.base and _can_have_formula(case)]
+        lines = [self._completed(case.command.split(), case.problem, number) for number, case in enumerate(cases, seed)]
+        return list(dict.fromkeys(lines))
+
+    def _completed(self, words: list[str], fields: Mapping[str, object], seed: int) -> str:
+        random = np.random.default_rng([seed, *self.name.encode()])
+        items = [f"{name}={_without_blanks(text)}" for name, text in (("score", self.score), ("keep", self.keep)) if text]
+        items += [f"{name}={_number(_drawn_parameter(value, random))}" for name, value in self.parameters.items()]
+        items += [f"{name}={_list(_drawn_array(value, fields, random))}" for name, value in self.arrays.items()]
+        return " ".join([*words, _FLAG + ";".join(items)])
+
+
+def variant(
+    name: str,
+    *,
+    base: str = "flash_attention_score_grad",
+    score: str = "",
+    keep: str = "",
+    parameters: Mapping[str, Parameter] | None = None,
+    arrays: Mapping[str, Values] | None = None,
+) -> Variant:
+    """Describes a formula: `score` of s, i, j, b, n, kv, parameters and arrays replaces the score s; `keep` masks the pairs
+    for which it is false. The program checks both texts.
+
+    parameters: a number, or a range (low, high) from which each case draws. arrays: the numbers; or "seq", "heads", "kv" or
+    "batch", the axis whose length the array has, whose numbers are drawn: ascending document numbers for "seq", else numbers
+    between 1/8 and 1; or (axis, low, high): integers if both are int.
+    """
+    if not (score or keep):
+        raise ValueError(f"variant {name!r} has neither a score nor a keep; give at least one of them")
+    if base not in _BASES:
+        raise ValueError(f"base is {base!r}; accepted: {', '.join(_BASES)}")
+    for text in (score, keep):
+        if ";" in text:
+            raise ValueError(f"{text!r} contains ';', which expressions do not have")
+    return Variant(name, base, score, keep, dict(parameters or {}), dict(arrays or {}))
+
+
+def parameters_of(command: str) -> dict[str, float]:
+    """The parameters of the formula in a replay line, rounded to fp32 as the judge uses them."""
+    return Named("parameter", {name: float(np.float32(text)) for name, text in _items(command) if not _is_list(text)})
+
+
+def arrays_of(command: str) -> dict[str, Array]:
+    """The arrays of the formula in a replay line: int64 if all numbers are integers, else float32."""
+    return Named("array", {name: _array(text) for name, text in _items(command) if _is_list(text)})
+
+
+def _items(command: str) -> list[tuple[str, str]]:
+    words = [word for word in command.split() if word.startswith(_FLAG)]
+    items = [item.partition("=") for word in words for item in word.removeprefix(_FLAG).split(";")]
+    return [(name, text) for name, _, text in items if name not in ("score", "keep")]
+
+
+def _is_list(text: str) -> bool:
+    return "," in text or "x" in text
+
+
+def _array(text: str) -> Array:
+    numbers: list[np.float32] = []
+    for item in text.split(","):
+        count, times, number = item.rpartition("x")
+        numbers += [np.float32(number)] * (int(count) if times else 1)
+    array = np.array(numbers, np.float32)
+    return array.astype(np.int64) if np.all(array == np.trunc(array)) else array
+
+
+def _list(numbers: Array) -> str:
+    """The numbers as text; runs of equal numbers as COUNTxNUMBER, and always in the form of a list."""
+    texts = [_number(number) for number in numbers]
+    runs: list[list[Any]] = []
+    for text in texts:
+        if runs and runs[-1][1] == text:
+            runs[-1][0] += 1
+        else:
+            runs.append([1, text])
+    parts = [text if count == 1 else f"{count}x{text}" for count, text in runs]
+    return parts[0] if len(parts) == 1 and "x" in parts[0] else f"1x{parts[0]}" if len(parts) == 1 else ",".join(parts)
+
+
+def _number(value: float) -> str:
+    number = np.float32(value)
+    if not np.isfinite(number):
+        raise ValueError(f"{value!r} is not a number of fp32")
+    return np.format_float_positional(number, unique=True, trim="-") if 1e-6 < abs(number) < 1e9 or number == 0 else repr(float(number))
+
+
+def _text(value: object) -> str:
+    return ",".join(map(str, value)) if isinstance(value, (list, tuple)) else str(value)
+
+
+def _without_blanks(text: str) -> str:
+    """An expression as one word of a replay line."""
+    signs = re.sub(r"\b(and|or|not)\b", lambda word: _WORDS[word[0]], text)
+    if found := re.search(r"[\w.]\s+[\w.]", signs):
+        raise ValueError(f"{text!r}: expected an operation in {found[0]!r}")
+    return re.sub(r"\s+", "", signs)
+
+
+def _drawn_parameter(value: Parameter, random: np.random.Generator) -> float:
+    if isinstance(value, tuple):
+        low, high = value
+        if isinstance(low, int) and isinstance(high, int):
+            return float(random.integers(low, high + 1))
+        return float(random.uniform(low, high))
+    return float(value)
+
+
+def _drawn_array(value: Values, fields: Mapping[str, object], random: np.random.Generator) -> Array:
+    if isinstance(value, str):
+        length = _length(value, fields)
+        if value == "seq":
+            return np.sort(random.integers(0, _DOCUMENTS, length))
+        return random.uniform(0.125, 1, length)
+    if isinstance(value, tuple) and isinstance(value[0], str):
+        axis, low, high = cast(tuple[str, float, float], value)
+        length = _length(axis, fields)
+        if isinstance(low, int) and isinstance(high, int):
+            return random.integers(low, high + 1, length)
+        return random.uniform(low, high, length)
+    numbers = np.asarray(value)
+    if numbers.ndim != 1 or numbers.size == 0:
+        raise ValueError(f"an array has shape {numbers.shape}; expected one axis with at least one number")
+    return numbers
+
+
+def _length(axis: str, fields: Mapping[str, object]) -> int:
+    if axis not in _AXES:
+        raise ValueError(f"unknown axis {axis!r}; accepted: {', '.join(_AXES)}")
+    return max(1, *(int(str(fields.get(name, _LENGTHS[name]))) for name in _AXES[axis]))
+
+
+def _can_have_formula(case: Case) -> bool:
+    flags = ("--variant=", "--violate=", "--rows=", "--relation=")
+    return case.track == "bound" and case.problem["layout"] != "TND" and not any(word.startswith(flags) for word in case.command.split())
