@@ -210,6 +210,54 @@ def test_a_fault_of_a_bias_fails(name: str) -> None:
     assert not judged(Kernel(ALIBI_FAULTS[name]), alibi.line(**SHAPE)).conforms
 
 
+@dataclass(frozen=True)
+class Forward:
+    """A forward in fp32, with a formula."""
+
+    kernel: Kernel
+    uncapped_max: bool = False
+
+    def __call__(self, case: assay.Case) -> dict[str, Array]:
+        x = {name: array.astype(np.float32) for name, array in case.inputs.items()}
+        group = x["query"].shape[1] // x["key"].shape[1]
+        key, value = (np.repeat(x[name], group, axis=1) for name in ("key", "value"))
+        s = np.float32(case.problem["scale_value"]) * x["query"] @ key.swapaxes(2, 3)
+        heads, queries, keys = s.shape[1:]
+        at = Places(np.arange(queries)[:, None], np.arange(keys)[None, :], np.arange(heads)[None, :, None, None])
+        keep = self.kernel.keep(case, at)
+        capped_score = np.where(keep, self.kernel.score(case, s, at)[0], -np.inf)
+        largest = np.max(np.where(keep, s, -np.inf) if self.uncapped_max else capped_score, -1, keepdims=True)
+        p = np.exp(capped_score - largest)
+        z = np.sum(p, -1, keepdims=True)
+        copies = np.ones(8, np.float32)
+        return {
+            "softmax_max": (largest * copies).astype(np.float32),
+            "softmax_sum": (z * copies).astype(np.float32),
+            "attention_out": (p / z @ value).astype(case.dtype),
+        }
+
+
+FORWARDS = {
+    "softcap": (softcap, Kernel(capped), Kernel()),
+    "window": (window, Kernel(keep=windowed), Kernel(keep=WINDOW_FAULTS["one key more"])),
+    "alibi": (alibi, Kernel(_biased(lambda of, at: of[at.n] * np.abs(at.i - at.j))), Kernel(ALIBI_FAULTS["wrong sign"])),
+}
+
+
+@pytest.mark.parametrize("name", FORWARDS)
+def test_a_forward_is_judged_with_its_formula(name: str) -> None:
+    variant, healthy, faulty = FORWARDS[name]
+    line = replace(variant, base="flash_attention_score").line(**SHAPE)
+
+    def verdicts(kernel: Forward) -> dict[str, int]:
+        return dict(assay.judge(assay.implementation(name="forward", numerics="fp32_staging")(lambda case: kernel(case)), line).verdicts)
+
+    assert verdicts(Forward(healthy)) == {"conforms": 1}
+    assert not {"conforms", "not_applicable"} & set(verdicts(Forward(faulty)))
+    if variant is softcap:
+        assert "conforms" not in verdicts(Forward(healthy, uncapped_max=True))
+
+
 def test_a_line_is_complete_and_drawn_from_its_seed() -> None:
     line = softcap.line(3, seq_q=5)
     assert line == softcap.line(3, seq_q=5) != softcap.line(4, seq_q=5)
