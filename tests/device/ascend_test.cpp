@@ -55,7 +55,9 @@ TEST(Spec, ExplainsEveryAbbreviationOfASource) {
     for (const auto& quantity : device::quantities(spec))
       for (const std::string& word : abbreviations(quantity.source)) used.insert(word);
   for (const device::Source& source : device::sources())
-    if (source.word != "row") EXPECT_EQ(used.erase(std::string(source.word)), 1) << source.word;
+    if (source.word != "row") {
+      EXPECT_EQ(used.erase(std::string(source.word)), 1) << source.word;
+    }
   EXPECT_EQ(used, std::set<std::string>{});
 }
 
