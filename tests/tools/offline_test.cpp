@@ -53,6 +53,27 @@ TEST(Offline, AnExportedFileHoldsInputsAndReference) {
   EXPECT_TRUE(record.actual.empty());
 }
 
+/// No softmax_sum is expected of a kernel that saves only the log-sum-exp.
+TEST(Offline, AFileOfALogSumExpIsReadWithoutAReferenceOfTheSum) {
+  const Folder folder;
+  const std::string file = folder / "cases.h5";
+  ASSERT_EQ(answer(registry_of({}), words("export " + file +
+                                          " --numerics=fp32_staging,saves=lse "
+                                          "flash_attention_score --seq_q=6 --seq_kv=9"))
+                .code,
+            0);
+  const Answer whole = check(file);
+  EXPECT_EQ(whole.code, 3) << whole.err;
+  EXPECT_PRED2(has, whole.err, std::string("contains no outputs"));
+  rewrite(file, [](fixtures::CaseRecord& record) {
+    EXPECT_EQ(record.expected.size(), 2u);
+    std::erase_if(record.expected, [](const auto& one) { return one.name == "attention_out"; });
+  });
+  const Answer damaged = check(file);
+  EXPECT_EQ(damaged.code, 2);
+  EXPECT_PRED2(has, damaged.err, std::string("expected/attention_out is missing"));
+}
+
 TEST(Offline, ARecipeHoldsDigestsOnly) {
   const Folder folder;
   const fixtures::Reader reader(exported(folder, {"--recipe-only"}));

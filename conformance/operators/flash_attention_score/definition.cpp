@@ -27,7 +27,7 @@ class InManyDigits final
   template <class Real>
   auto make(std::int64_t) const {
     return reference::FlashAttentionScore<Real>::from(problem_, inputs_,
-                                                        formula_of<Real>(variant_));
+                                                      formula_of<Real>(variant_));
   }
   /// The expected row of a sequence without keys is that of a fully masked row.
   template <class Oracles>

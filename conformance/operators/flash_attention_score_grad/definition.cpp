@@ -38,7 +38,7 @@ class InManyDigits final
   template <class Real>
   auto make(std::int64_t) const {
     return reference::FlashAttentionScoreGrad<Real>::from(problem_, inputs_,
-                                                            formula_of<Real>(variant_));
+                                                          formula_of<Real>(variant_));
   }
   template <class Oracles>
   DefinedRows rows(const std::string& tensor, std::int64_t number, const Oracles& oracle) const {

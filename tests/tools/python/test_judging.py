@@ -43,6 +43,32 @@ def test_a_wrong_kernel_is_reported_with_its_place(exported: Path) -> None:
     assert {finding.tensor for failure in failures for finding in failure.findings} >= {"dk"}
 
 
+def test_a_forward_that_keeps_the_logsumexp_alone_conforms(tmp_path: Path) -> None:
+    def forward(case: assay.Case, error: float = 0.0) -> dict[str, np.ndarray]:
+        x = {name: array.astype(np.float64) for name, array in case.inputs.items()}
+        scores = case.problem["scale_value"] * x["query"] @ x["key"].swapaxes(2, 3)
+        lse = np.log(np.exp(scores).sum(-1))
+        output = np.exp(scores - lse[..., None]) @ x["value"]
+        statistics = np.broadcast_to((lse + error)[..., None], (*lse.shape, 8)).astype(np.float32)
+        return {"softmax_max": statistics, "softmax_sum": np.ones_like(statistics), "attention_out": output.astype(case.dtype)}
+
+    lines = [f"flash_attention_score --dtype={dtype} --seq_q=33 --seq_kv=65 --scale_value=0.125" for dtype in ("fp32", "bf16")]
+    declares = assay.implementation(name="keeps", numerics="fp32_staging,saves=lse")
+    assert assay.judge(declares(forward), lines).verdicts == {"conforms": 2}
+    wrong = assay.judge(declares(lambda case: forward(case, 1e-3)), lines)
+    assert {finding.tensor for report in wrong for finding in report.findings} == {"softmax_max"}
+    assert len(wrong.failures) == 2, wrong.summary()
+    rough = assay.implementation(name="rough", numerics="fp32_staging,saves=lse,log_error=1e-3")
+    assert assay.judge(rough(lambda case: forward(case, 0.9e-3)), lines).verdicts == {"conforms": 2}
+    program = assay.program.Program(assay.find_program())
+    file = tmp_path / "cases.h5"
+    program.run(["export", file, "--numerics=fp32_staging,saves=lse", *lines[0].split()])
+    case = assay.read_cases(file)[0]
+    assert sorted(case.expected) == ["attention_out", "softmax_max"]
+    assay.write_outputs(case, "mine", forward(case))
+    assert "mine conforms" in program.run(["check", file, "--numerics=fp32_staging,saves=lse"]).splitlines()[-1]
+
+
 def test_replay_lines_start_with_the_program_that_judged(tmp_path: Path) -> None:
     program = shutil.copy(assay.find_program(), tmp_path / "my_kernels")
     judged, not_offered = kernels.SMALL_LINES[:2]
