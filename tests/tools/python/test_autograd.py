@@ -15,6 +15,7 @@ from assay.pairs import PAIRS, pair_of, split_logsumexp
 from autograd_functions import (
     COMPRESS,
     FLASH,
+    NUMERICS,
     SELECTED,
     attention,
     compression,
@@ -215,14 +216,66 @@ def test_a_saved_logsumexp_is_judged() -> None:
     assert report.wrong == ("saved",) and report.backward.conforms, report.summary()
 
 
-def test_a_pair_of_logsumexp_and_one_is_not_judged_as_inputs_of_the_gradient(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Calls that the forward's documents forbid: maximum and sum of such a kernel are seen at the true values only."""
-    monkeypatch.setattr("assay.autograd._Judge._forward_of", lambda judge, case: None)
+def all_statistics(saved: dict[str, Any]) -> dict[str, Any]:
+    return {name: saved[name] for name in READ}
+
+
+@pytest.mark.parametrize("saved_values", [all_statistics, only_logsumexp])
+@pytest.mark.parametrize("is_forbidden", [False, True])
+def test_a_declared_logsumexp_is_judged_as_one_number(monkeypatch: pytest.MonkeyPatch, saved_values: Any, is_forbidden: bool) -> None:
+    """`is_forbidden`: as for a call that the forward's documents forbid; the gradient's judge then compares the statistics."""
+    if is_forbidden:
+        monkeypatch.setattr("assay.autograd._Judge._forward_of", lambda judge, case: None)
     for factor, wrong in ((1, ()), (1.01, ("saved",))):
-        function = attention(change_saved=logsumexp(factor), saved_values=lambda saved: {name: saved[name] for name in READ},
-                             numerics="fp32_staging,saves=lse")
+        function = attention(change_saved=logsumexp(factor), saved_values=saved_values, numerics="fp32_staging,saves=lse")
         report = assay.judge_autograd(function, FLASH.format("fp32"))
-        assert report.wrong == wrong and report.saved is None, report.summary()
+        assert report.wrong == wrong and list(report.saved.worst) == ["softmax_max", "attention_in"], report.summary()
+        assert report.backward.conforms
+
+
+def test_a_declared_logsumexp_of_a_selected_attention_is_judged() -> None:
+    for factor, wrong in ((1, ()), (1.05, ("saved",))):
+        function = selected_attention(change_saved=logsumexp(factor), numerics=NUMERICS + ",saves=lse",
+                                      saved_values=lambda saved: {name: saved[name] for name in ("logsumexp", "attention_out")})
+        report = assay.judge_autograd(function, SELECTED.format("bf16"))
+        assert report.wrong == wrong and list(report.saved.worst) == ["softmax_max", "attention_out"], report.summary()
+
+
+def masked_attention(of_no_key: float, numerics: str) -> assay.AutogradFunction:
+    """Attention that keeps the logsumexp, whose first rows attend to no key."""
+
+    def scores_of(case: assay.Case) -> tuple[dict[str, Any], Any]:
+        x = {name: array.astype(np.float64) for name, array in case.inputs.items() if name != "atten_mask"}
+        scores = case.problem["scale_value"] * x["query"] @ x["key"].swapaxes(2, 3)
+        rows, keys = scores.shape[2:]
+        return x, np.where(np.arange(keys) <= np.arange(rows)[:, None] - (rows - keys), scores, -np.inf)
+
+    def forward(case: assay.Case) -> Any:
+        x, scores = scores_of(case)
+        lse = np.log(np.exp(scores).sum(-1, where=scores > -np.inf, initial=0.0) + (scores.max(-1) == -np.inf))
+        output = (np.exp(scores - lse[..., None]) @ x["value"]).astype(case.dtype)
+        saved = np.where(scores.max(-1) == -np.inf, of_no_key, lse).astype(np.float32)
+        return output, {"case": case, "softmax_max": saved, "softmax_sum": np.ones_like(saved), "attention_in": output}
+
+    def backward(saved: dict[str, Any], dy: Any) -> Any:
+        x, scores = scores_of(saved["case"])
+        lse = np.where(np.isfinite(saved["softmax_max"]), saved["softmax_max"], 0).astype(np.float64)
+        p = np.exp(scores - lse[..., None])
+        ds = p * (dy @ x["value"].swapaxes(2, 3) - np.sum(dy.astype(np.float64) * saved["attention_in"], -1, keepdims=True))
+        scale = saved["case"].problem["scale_value"]
+        found = {"dq": scale * ds @ x["key"], "dk": scale * ds.swapaxes(2, 3) @ x["query"], "dv": p.swapaxes(2, 3) @ dy}
+        return {name: array.astype(dy.dtype) for name, array in found.items()}
+
+    return assay.AutogradFunction(forward, backward, "masked", numerics)
+
+
+@pytest.mark.parametrize("of_no_key", [np.inf, -np.inf])
+def test_rows_without_keys_may_have_an_infinite_logsumexp(of_no_key: float) -> None:
+    line = "flash_attention_score_grad --dtype=fp32 --seq_q=12 --seq_kv=9 --sparse_mode=3 --atten_mask=compressed"
+    report = assay.judge_autograd(masked_attention(of_no_key, NUMERICS + ",saves=lse"), line)
+    assert report.conforms and report.backward.verdict == "conforms", report.summary()
+    undeclared = assay.judge_autograd(masked_attention(of_no_key, NUMERICS), line)
+    assert undeclared.wrong[0] == "saved" and undeclared.backward.verdict == "inconclusive", undeclared.summary()
 
 
 def test_a_saved_logsumexp_has_the_bound_of_its_rounding() -> None:

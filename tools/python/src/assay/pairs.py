@@ -76,8 +76,8 @@ PAIRS = (
 
 
 def keeps_only_logsumexp(pair: Pair, saved: Mapping[str, Array]) -> bool:
-    """Returns whether a function saved the logsumexp instead of maximum and sum. Its rounding error is not in the tolerance
-    of softmax_sum as an output of the forward."""
+    """Returns whether a function saved the logsumexp instead of maximum and sum. Unless it declares saves=lse, the rounding
+    error is not in the tolerance of softmax_sum as an output of the forward."""
     return pair.has_statistics and LOGSUMEXP in saved and SUM not in saved
 
 
@@ -97,8 +97,15 @@ def split_logsumexp(case: Case, logsumexp: Array) -> dict[str, Array]:
     given = _with_replicas(LOGSUMEXP, logsumexp, maximum.shape).astype(np.float64)
     with np.errstate(over="ignore", invalid="ignore"):
         total = np.exp(given - maximum).astype(np.float32)
-    dead = np.abs(maximum) == _DEAD
-    return {MAXIMUM: maximum, SUM: np.where(dead, case.inputs[SUM], total).astype(np.float32)}
+    return with_rows_without_keys(case, {MAXIMUM: maximum, SUM: total})
+
+
+def with_rows_without_keys(case: Case, saved: Mapping[str, Array]) -> dict[str, Array]:
+    """These values with the statistics of the documents in rows without unmasked keys."""
+    if MAXIMUM not in saved or SUM not in saved:
+        return dict(saved)
+    without = (np.abs(case.inputs[MAXIMUM]) == _DEAD) | (case.inputs[SUM] == 0)
+    return dict(saved) | {name: np.where(without, case.inputs[name], saved[name]) for name in (MAXIMUM, SUM)}
 
 
 def _with_replicas(name: str, values: Array, shape: tuple[int, ...]) -> Array:
@@ -111,12 +118,16 @@ def _with_replicas(name: str, values: Array, shape: tuple[int, ...]) -> Array:
     return np.ascontiguousarray(np.broadcast_to(values, shape))
 
 
-def known_saved_values(pair: Pair, case: Case, saved: Mapping[str, Array]) -> dict[str, Array]:
-    """The saved values that are inputs of the gradient, in the shapes and types of its case.
+def known_saved_values(pair: Pair, case: Case, saved: Mapping[str, Array], saves_lse: bool = False) -> dict[str, Array]:
+    """The saved values that are inputs of the gradient, in the shapes and types of its case. With `saves_lse`, a logsumexp
+    is the maximum of a sum 1.
 
     Raises ValueError for a value of another shape, and WrongType for one of another type."""
     found: dict[str, Array] = {}
-    if pair.has_statistics and LOGSUMEXP in saved:
+    if pair.has_statistics and LOGSUMEXP in saved and saves_lse:
+        given = _with_replicas(LOGSUMEXP, saved[LOGSUMEXP], case.inputs[MAXIMUM].shape)
+        found |= {MAXIMUM: exactly(LOGSUMEXP, given, np.dtype(np.float32)), SUM: np.ones(given.shape, np.float32)}
+    elif pair.has_statistics and LOGSUMEXP in saved:
         found |= split_logsumexp(case, np.asarray(saved[LOGSUMEXP]))
     for name, own in case.inputs.items():
         if name not in saved or name == pair.output_gradient:
