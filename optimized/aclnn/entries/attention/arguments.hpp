@@ -7,7 +7,7 @@
 #include "assay/spec/attention.hpp"
 #include "assay/spec/tensor.hpp"
 
-/// What a forward of dense attention and its gradient have in common in their calls.
+/// Attributes and tensors that the calls of a forward of dense attention and its gradient share.
 namespace assay::aclnn {
 
 /// Returns the attributes that both have.
