@@ -40,16 +40,17 @@ struct Part {
   conformance::CaseReport report;
 };
 
-/// Returns the reports on a pair. Each has the command that repeats the pair.
-std::vector<Part> parts_of(const conformance::PairReport& pair, const std::string& command,
+/// Returns the reports on a pair. Each has the line that repeats the pair.
+std::vector<Part> parts_of(const conformance::PairReport& pair, const std::string& line,
                            const std::string& forward, const std::string& gradient) {
   std::vector<Part> parts = {{"forward", "forward, " + forward, pair.forward}};
   if (pair.backward) parts.push_back({"backward", "backward at the saved values", *pair.backward});
   if (pair.end_to_end)
     parts.push_back({"end_to_end", "backward at the true values", *pair.end_to_end});
   for (Part& part : parts) {
-    part.report.command_line = command + " --forward=" + conformance::shell_word(forward);
-    part.report.implementation = gradient;
+    part.report.command_line = line;
+    part.report.implementation = &part == parts.data() ? forward : gradient;
+    part.report.pair = {.forward = forward, .gradient = gradient, .parts = pair.parts()};
   }
   return parts;
 }
@@ -70,32 +71,21 @@ void print_pair(const conformance::PairReport& pair, const std::vector<Part>& pa
   context.out << json.dump(1) << '\n';
 }
 
-/// Makes the implementation of --forward. Errors: UsageError.
-template <class Forward>
-std::unique_ptr<spec::Implementation<Forward>> forward_of(const RunOptions& options,
-                                                          const Context& context) {
-  ImplementationFlags flags = options.implementation;
-  flags.name = options.forward;
-  try {
-    return make_implementation<Forward>(context.registry, flags);
-  } catch (const UsageError& error) {
-    throw UsageError(std::string("--forward: ") + error.what());
-  }
-}
-
 /// Judges a gradient together with the forward of --forward.
 template <class Op>
 ExitCode run_pair(const RunOptions& options, const conformance::Case<Op>& c,
                   const Context& context) {
   if constexpr (requires { typename conformance::ForwardOf<Op>::Forward; }) {
     using Forward = typename conformance::ForwardOf<Op>::Forward;
-    const auto forward = forward_of<Forward>(options, context);
+    ImplementationFlags forward_flags = options.implementation;
+    forward_flags.name = options.forward, forward_flags.flag = "--forward";
+    const auto forward = make_implementation<Forward>(context.registry, forward_flags);
     const auto gradient = make_implementation<Op>(context.registry, options.implementation);
     conformance::PairReport pair;
     try {
       pair = conformance::judge_pair(c, *forward, *gradient);
     } catch (const std::invalid_argument& refusal) {
-      throw UsageError(std::string("--forward: ") + refusal.what());
+      throw UsageError("--forward is '" + options.forward + "': " + refusal.what());
     }
     print_pair(pair,
                parts_of(pair, conformance::command_line(c), options.forward,
@@ -104,7 +94,7 @@ ExitCode run_pair(const RunOptions& options, const conformance::Case<Op>& c,
     return pair.exit_code();
   } else {
     throw UsageError("--forward is '" + options.forward + "', but " + std::string(Op::name) +
-                     " is not a gradient");
+                     " is not a gradient: --forward is accepted for gradients only");
   }
 }
 

@@ -60,6 +60,7 @@ struct ImplementationFlags {
   std::optional<std::int64_t> threads, memory_limit;  ///< memory in bytes
   std::optional<double> time_limit;                   ///< in seconds
   bool isolated = false, in_process = false;
+  std::string flag = "--implementation";  ///< the flag that gives the name, for messages
 
   void declare(CLI::App& app) {
     app.add_option("--implementation", name,
@@ -126,9 +127,9 @@ const ImplementationEntry<Op>& chosen(const Registry& registry, const Implementa
   if (names.empty())
     throw UsageError("no implementation of " + std::string(Op::name) + " is registered");
   throw UsageError(
-      "--implementation is '" + flags.name + "'" +
+      flags.flag + " is '" + flags.name + "'" +
       one_of(flags.name, names, "implementations of " + std::string(Op::name) + " are") +
-      outputs_of_a_file);
+      (flags.flag == "--implementation" ? outputs_of_a_file : ". Try: assay list implementations"));
 }
 
 /// Returns the name of the implementation as replay lines contain it.
@@ -179,7 +180,7 @@ adapters::WorkerLimits limits(const ImplementationFlags& flags);
 template <class Op>
 std::unique_ptr<spec::Implementation<Op>> make_implementation(const Registry& registry,
                                                               const ImplementationFlags& flags) {
-  if (is_foreign<Op>(registry, flags.name)) require_scheme(*foreign(flags.name));
+  if (is_foreign<Op>(registry, flags.name)) require_scheme(*foreign(flags.name), flags.flag);
   if (runs_here<Op>(registry, flags)) {
     if (flags.time_limit || flags.memory_limit)
       throw UsageError(
@@ -194,10 +195,9 @@ std::unique_ptr<spec::Implementation<Op>> make_implementation(const Registry& re
   try {
     return adapters::isolated<Op>({.words = std::move(words)}, limits(flags));
   } catch (const std::invalid_argument& refusal) {
-    throw UsageError("--implementation is '" + name + "': " + refusal.what());
+    throw UsageError(flags.flag + " is '" + name + "': " + refusal.what());
   } catch (const spec::ImplementationFault& death) {
-    throw UsageError("--implementation is '" + name +
-                     "', which could not be opened: " + death.what());
+    throw UsageError(flags.flag + " is '" + name + "', which could not be opened: " + death.what());
   }
 }
 

@@ -26,14 +26,14 @@ std::optional<Foreign> foreign(const std::string& name) {
   return Foreign{.scheme = name.substr(0, colon), .rest = name.substr(colon + 1)};
 }
 
-void require_scheme(const Foreign& foreign) {
+void require_scheme(const Foreign& foreign, const std::string& flag) {
   if (std::ranges::find(schemes, foreign.scheme) != schemes.end()) return;
   if (foreign.scheme.ends_with(".py"))
-    throw UsageError(fmt::format(
-        "--implementation is '{0}:{1}', a Python function: write 'command:python3 -m assay serve "
-        "{0}:{1}', where python3 must have the package assay installed",
-        foreign.scheme, foreign.rest));
-  throw UsageError(fmt::format("--implementation is '{}:{}'{}", foreign.scheme, foreign.rest,
+    throw UsageError(
+        fmt::format("{2} is '{0}:{1}', a Python function: write 'command:python3 -m assay serve "
+                    "{0}:{1}', where python3 must have the package assay installed",
+                    foreign.scheme, foreign.rest, flag));
+  throw UsageError(fmt::format("{} is '{}:{}'{}", flag, foreign.scheme, foreign.rest,
                                one_of(foreign.scheme, schemes,
                                       "a name that is not registered must start "
                                       "with")));

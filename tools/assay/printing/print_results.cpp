@@ -30,10 +30,13 @@ constexpr std::size_t reasons_shown = 8, reasons_shown_briefly = 3;
 /// Maximum length of a reason in brief output.
 constexpr std::size_t line_width = 110;
 
-std::string replay(const std::string& program, const std::string& line, const std::string& name) {
+/// Returns the command that runs a line with the implementations of these results.
+std::string replay(const Results& results, const std::string& program, const std::string& line,
+                   const std::string& name) {
   CaseReport report;
   report.command_line = line;
   report.implementation = name;
+  if (!results.cases.empty()) report.pair = results.cases.front().pair;
   return conformance::replay_command(report, program);
 }
 
@@ -135,7 +138,8 @@ void print_worst(const Results& results, const std::string& program, Detail deta
   for (const auto& error : worst) {
     std::vector<std::string> cells = {error.tensor, ratio_text(error.ratio), error.case_id};
     if (detail == Detail::whole)
-      cells.push_back(shortened(replay(program, error.command_line, error.implementation)));
+      cells.push_back(
+          shortened(replay(results, program, error.command_line, error.implementation)));
     table.add(std::move(cells));
   }
   table.print(out);
@@ -152,13 +156,14 @@ void print_shrunk(const Results& results, const std::string& program, std::ostre
     const auto report = std::ranges::find(results.cases, shrunk.id, &CaseReport::id);
     const std::string& name =
         report == results.cases.end() ? results.summary.implementation : report->implementation;
-    out << fmt::format("  {}: {}\n", shrunk.id, replay(program, shrunk.command_line, name));
+    out << fmt::format("  {}: {}\n", shrunk.id,
+                       replay(results, program, shrunk.command_line, name));
     const auto [first, is_new] = printed.emplace(shrunk.shrunk, shrunk.id);
     if (!is_new)
       out << fmt::format("    leads to the same smallest case as {}\n", first->second);
     else if (shrunk.shrunk != shrunk.command_line)
       out << fmt::format("    {}: {}\n", spec::to_string(shrunk.verdict),
-                         replay(program, shrunk.shrunk, name));
+                         replay(results, program, shrunk.shrunk, name));
     if (is_new) out << "    " << end_text(shrunk) << '\n';
     if (is_new && !shrunk.declared.empty()) out << "    " << declared_text(shrunk) << '\n';
   }
@@ -297,7 +302,7 @@ void print_causes(const Results& results, const std::string& program, std::ostre
         << fmt::format("{} case{}: {}\n", cause.cases.size(), cause.cases.size() == 1 ? "" : "s",
                        cause.line == report->command_line
                            ? conformance::replay_command(*report, program)
-                           : replay(program, cause.line, report->implementation));
+                           : replay(results, program, cause.line, report->implementation));
   }
   if (causes.size() > most_causes)
     out << fmt::format("  and {} more, which the report lists\n", causes.size() - most_causes);

@@ -75,6 +75,7 @@ interface StoredCase {
   note: string;
   implementation: string;
   outputs_file?: string;
+  pair?: { forward: string; gradient: string };
   verdict: string;
   decided_by: string;
   evidence?: string;

@@ -83,7 +83,8 @@ export function dumpLine(c: Case): string {
 export function runLine(c: Case, line: string = c.command_line): string {
   if (c.outputs_file !== undefined)
     return `${shellWord(c.program)} check ${implementedLine(c, shellWord(c.outputs_file))} --case=${c.id}`;
-  return `${shellWord(c.program)} run ${implementedLine(c, line)}`;
+  const forward = c.pair === undefined ? "" : ` --forward=${shellWord(c.pair.forward)}`;
+  return `${shellWord(c.program)} run ${implementedLine(c, line)}${forward}`;
 }
 
 /** In some browsers, pages opened from a file have no clipboard access: then use a selection. */

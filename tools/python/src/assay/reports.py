@@ -97,6 +97,8 @@ class Report:
             words = ("check", file, f"--implementation={self.implementation}", f"--case={self.id}")
             return f"{_words(self.program, only_one=True)} {shlex.join(words)}"
         line = f"{_words(self.program, only_one=True)} run {_words(self.command)}"
+        if (pair := self.members.get("pair")) is not None:
+            return f"{line} --implementation={shlex.quote(pair['gradient'])} --forward={shlex.quote(pair['forward'])}"
         return f"{line} --implementation={shlex.quote(self.implementation)}" if self.implementation else line
 
     @property
