@@ -250,6 +250,19 @@ bool are_never_written(const Part& part, const std::vector<CaseReport>& cases) {
          limits::most_cases * static_cast<double>(part.members.size());
 }
 
+/// Returns the part of pairs that is usually wrong if these tensors fail; nothing for other cases.
+std::optional<PairPart> wrong_part(const Members& members, const std::vector<std::string>& tensors,
+                                   const std::vector<CaseReport>& cases) {
+  std::vector<PairPart> parts;
+  for (const std::size_t k : members)
+    if (cases[k].pair)
+      for (const auto& [tensor, part] : cases[k].pair->parts)
+        if (tensors.empty() ? tensor.empty() : std::ranges::find(tensors, tensor) != tensors.end())
+          parts.push_back(part);
+  if (parts.empty()) return {};
+  return most_frequent(parts);
+}
+
 class CauseWriter {
  public:
   CauseWriter(const std::vector<CaseReport>& cases, const std::vector<ShrunkCase>& shrunk)
@@ -300,6 +313,7 @@ void CauseWriter::describe_failures(const Members& members, Cause& cause) const 
   std::tie(cause.least_error, cause.largest_error) = range_of(std::move(errors));
   cause.deviation = sightings_of(deviations).most_frequent(members.size());
   cause.places = places.most_frequent(members.size());
+  cause.wrong = wrong_part(members, tensors, cases_);
 }
 
 /// A stage is a step of the computation that affects some outputs. Returns the first stage that

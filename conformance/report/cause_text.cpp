@@ -52,7 +52,8 @@ std::string failures_text(const Cause& cause) {
   std::erase(facts, "");
   if (facts.empty()) facts.push_back(error_text(cause));
   if (facts[0].empty()) facts[0] = decision_text(cause);
-  return fmt::format("{}{}{}", fmt::join(cause.outputs, ", "), cause.outputs.empty() ? "" : ": ",
+  return fmt::format("{}{}{}{}", cause.wrong ? describe(*cause.wrong) + ": " : "",
+                     fmt::join(cause.outputs, ", "), cause.outputs.empty() ? "" : ": ",
                      fmt::join(facts, "; "));
 }
 

@@ -51,6 +51,7 @@ Json json_of(const std::vector<Cause>& causes, const std::vector<CaseReport>& ca
                    {"cases", cause.cases}};
     if (cause.deviation) object["deviation"] = detail::json_of(*cause.deviation);
     if (cause.places) object["places"] = detail::json_of(*cause.places);
+    if (cause.wrong) object["wrong"] = spec::to_string(*cause.wrong);
     list.push_back(std::move(object));
   }
   return list;

@@ -29,6 +29,14 @@ void Sweep::add(const CaseReport& report, Event event) {
   if (control_.ends_after && control_.ends_after(report)) ended_ = true;
 }
 
+const CaseReport* Sweep::earlier(const std::string& id) const {
+  return control_.finished ? control_.finished(id) : nullptr;
+}
+
+void Sweep::conclude(const CaseReport& report, bool resumed) {
+  if (!ended_) add(report, resumed ? &SweepListener::on_resumed : &SweepListener::on_case);
+}
+
 void Sweep::skip(const CaseReport& report) {
   const std::int64_t index = summary_.cases;
   count(summary_, report);

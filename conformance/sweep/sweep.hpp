@@ -55,7 +55,7 @@ SweptCase<Op> Sweep::call(std::span<const Case<Op>> cases, std::size_t place,
   SweptCase<Op> swept{.place = place};
   swept.skipped = detail::without_argument_checks(c, kernel);
   if (swept.skipped) return swept;
-  if (control_.finished) swept.earlier = control_.finished(case_id(command_line(c)));
+  if (control_.finished) swept.earlier = earlier(case_id(command_line(c)));
   if (swept.earlier != nullptr) return swept;
   swept.steps.emplace(c, std::move(made));
   swept.steps->call(kernel);

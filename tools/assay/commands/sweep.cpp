@@ -27,6 +27,7 @@
 #include "sweeping/asked_line.hpp"
 #include "sweeping/fresh_seed.hpp"
 #include "sweeping/guarded_store.hpp"
+#include "sweeping/pair_part.hpp"
 #include "sweeping/run_cases.hpp"
 #include "sweeping/sweep_order.hpp"
 #include "sweeping/sweep_part.hpp"
@@ -39,7 +40,7 @@ using conformance::CaseReport;
 using conformance::Summary;
 
 struct SweepOptions {
-  std::string operator_name;
+  std::string operator_name, forward;
   std::optional<double> budget;  ///< seconds; no case starts after this time
   std::optional<ShardValue> shard;
   std::int64_t shrink = 3;  ///< number of different faults to shrink
@@ -169,7 +170,7 @@ struct SweepPlan {
 SweepPlan plan_of(const Parts& parts, const SweepOptions& options) {
   SweepPlan plan{.order = order_of(parts), .text = {}, .shard = {}};
   if (!options.shard && options.files.store.empty()) return plan;
-  plan.text = plan_text(parts, options.implementation);
+  plan.text = plan_text(parts, options.implementation) + fingerprint(options.forward);
   if (!options.shard) return plan;
   conformance::Shard shard = take_shard(plan.order, *options.shard, parts);
   shard.plan = fixtures::digest(std::as_bytes(std::span(plan.text)));
@@ -313,8 +314,11 @@ SweepSteps::SweepSteps(const SweepOptions& options, const Context& context)
   tell_in_process(options.implementation, context.err);
   if (!options.files.store.empty()) store_path_ = std::filesystem::absolute(options.files.store);
   stop_on_signals();  // before worker processes start, which have temporary files
-  parts_ = sweep_parts(options.operator_name, context.registry, options.implementation,
-                       options.plan, context.err);
+  parts_ = options.forward.empty()
+               ? sweep_parts(options.operator_name, context.registry, options.implementation,
+                             options.plan, context.err)
+               : pair_parts(options.operator_name, context.registry, options.implementation,
+                            options.forward, options.plan, context.err);
   plan_ = plan_of(parts_, options);
 }
 
@@ -454,6 +458,9 @@ Command sweep_command() {
             app.add_option("operator", options->operator_name,
                            "one operator, see 'list operators' [all]");
             options->implementation.declare(app);
+            app.add_option("--forward", options->forward,
+                           "gradients: also judge this implementation of the forward; the gradient "
+                           "gets the values that it saves");
             options->plan.declare(app);
             add_seconds(
                 app, "--budget", options->budget,

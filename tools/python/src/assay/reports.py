@@ -134,6 +134,7 @@ class Cause:
     deviation: Mapping[str, Any] | None = None  # frequent deviation from the expected values: `fact`, `cases`, `outputs`
     places: Mapping[str, Any] | None = None  # frequent places of failing elements, with the same members
     refuses_nothing: bool = False  # the kernel accepts nearly all forbidden calls
+    wrong: str | None = None  # the part of a pair that is wrong: forward, saved or backward
 
     def __str__(self) -> str:
         failing, others = (f"{count} case{'' if count == 1 else 's'}" for count in (len(self.cases), self.others))
@@ -155,7 +156,8 @@ def _cause_from(members: Mapping[str, Any]) -> Cause:
     try:
         stage, pattern, line = (str(members[name]) for name in ("stage", "pattern", "line"))
         return Cause(texts("outputs"), stage, texts("fields"), int(members["others"]), pattern, texts("cases"), line,
-                     tuple(members["terms"]), members.get("deviation"), members.get("places"), bool(members["refuses_nothing"]))
+                     tuple(members["terms"]), members.get("deviation"), members.get("places"), bool(members["refuses_nothing"]),
+                     members.get("wrong"))
     except (KeyError, TypeError, ValueError) as error:
         raise ReportError(f"the report contains an invalid cause: {type(error).__name__}: {error}") from error
 

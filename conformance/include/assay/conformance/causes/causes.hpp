@@ -31,6 +31,7 @@ struct Cause {
   std::optional<Common<Deviation>> deviation = {};
   /// Where elements fail; absent if no place is frequent.
   std::optional<Common<std::vector<AxisPlace>>> places = {};
+  std::optional<PairPart> wrong = {};   ///< of pairs: the part that is wrong
   bool refuses_nothing = false;         ///< the kernel accepts nearly all forbidden calls
   Verdict verdict = {};                 ///< the most frequent one of its cases
   Rule rule = {};                       ///< the rule that gave it

@@ -122,6 +122,11 @@ class Sweep {
   template <class Op>
   void conclude(std::span<const Case<Op>> cases, SweptCase<Op> swept,
                 spec::Implementation<Op>& kernel, const MakeFresh<Op>& fresh = {});
+  /// Returns the report of an earlier, interrupted sweep on the case with this id; null without
+  /// one.
+  const CaseReport* earlier(const std::string& id) const;
+  /// Reports a case that was judged elsewhere. `resumed`: by an earlier sweep.
+  void conclude(const CaseReport& report, bool resumed);
   /// Notifies the listeners of the end of the sweep.
   const Summary& finish();
 
