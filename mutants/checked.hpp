@@ -102,11 +102,9 @@ struct ExtraCheck {
 
 /// The injected faults that every operator has in its argument checks: for each requirement, a
 /// kernel that does not check it; a kernel that returns 161002 for a null pointer; a kernel without
-/// checks; and kernels with one of the given extra checks. `prefix` begins the names of faults that
-/// several operators have.
+/// checks; and kernels with one of the given extra checks.
 template <class Kernel, class Op, class Plan>
-std::vector<MutantOf<Op>> careless(const std::string& prefix, const Plan& plan,
-                                   const std::vector<ExtraCheck<Op>>& extra) {
+std::vector<MutantOf<Op>> careless(const Plan& plan, const std::vector<ExtraCheck<Op>>& extra) {
   std::vector<MutantOf<Op>> all;
   const auto add = [&](const std::string& name, std::string bug, const Checks<Op>& checks) {
     all.push_back(checking<Kernel>(name, std::move(bug), plan, checks));
@@ -115,9 +113,9 @@ std::vector<MutantOf<Op>> careless(const std::string& prefix, const Plan& plan,
     const std::string id(one->id);
     add("without_" + id, "does not check: " + std::string(one->statement), {.left_out = id});
   }
-  add(prefix + "null_is_invalid", "answers 161002 for a null pointer",
+  add("null_is_invalid", "answers 161002 for a null pointer",
       {.for_null = spec::Status::param_invalid});
-  add(prefix + "no_checks", "accepts every call", {.are_none = true});
+  add("no_checks", "accepts every call", {.are_none = true});
   for (const ExtraCheck<Op>& one : extra)
     add(one.name, one.bug, {.extra_demand = one.demand, .extra = one.accepts});
   return all;

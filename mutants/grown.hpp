@@ -126,13 +126,12 @@ void append(std::vector<GrownBug<Step>>& bugs, const std::vector<GrownBug<Step>>
 /// Consecutive faults use the plans in rotation, because some plans skip steps that others
 /// compute.
 template <class Op, class Grown, class Step, class Plan>
-std::vector<MutantOf<Op>> planted_by_turns(const std::string& family,
-                                           const std::vector<GrownBug<Step>>& bugs,
+std::vector<MutantOf<Op>> planted_by_turns(const std::vector<GrownBug<Step>>& bugs,
                                            std::initializer_list<Plan> plans) {
   std::vector<MutantOf<Op>> all;
   for (const GrownBug<Step>& bug : bugs) {
     const Plan& plan = *(plans.begin() + all.size() % plans.size());
-    const std::string name = "grown_" + family + bug.name();
+    const std::string name = "grown_" + bug.name();
     all.push_back({.name = name,
                    .bug = bug.sentence(),
                    .healthy = false,

@@ -126,7 +126,7 @@ struct DoubleSums : Kernel<Op> {
 template <class Op, std::size_t number>
 std::vector<MutantOf<Op>> tensor_mutants_of() {
   constexpr auto row = std::get<number>(spec::table_of<Op>);
-  constexpr Planter<Op, Kernel<Op>> plant = {"", {}};
+  constexpr Planter<Op, Kernel<Op>> plant = {{}};
   if constexpr (requires(typename Op::Inputs & inputs) { inputs.*row.member; })
     return plant.template tampered<row.member>({"of_head_0", "transposed", "reversed"});
   else
@@ -137,11 +137,10 @@ std::vector<MutantOf<Op>> tensor_mutants_of() {
 }
 
 /// Returns the mutants that every operator of this kind has: correct variants, faults in sums, in
-/// each tensor and in what is declared, and faults in argument checks. The names of the faults in
-/// argument checks begin with `prefix`.
+/// each tensor and in what is declared, and faults in argument checks.
 template <class Op>
-std::vector<MutantOf<Op>> mutants_of(const std::string& prefix) {
-  constexpr Planter<Op, Kernel<Op>> plant = {"", {}};
+std::vector<MutantOf<Op>> mutants_of() {
+  constexpr Planter<Op, Kernel<Op>> plant = {{}};
   std::vector<MutantOf<Op>> all = {
       plant.healthy("plain", "adds in fp32, in order", {}),
       plant.healthy("pairwise", "adds pairwise", {.summation = Summation::tree}),
@@ -165,7 +164,7 @@ std::vector<MutantOf<Op>> mutants_of(const std::string& prefix) {
   append(plant.undeclared());
   all.push_back(checking<Kernel<Op>, Op>("checked", "checks its arguments", SummingPlan{}, {}));
   all.back().healthy = true;
-  append(careless<Kernel<Op>, Op>(prefix, SummingPlan{}, {}));
+  append(careless<Kernel<Op>, Op>(SummingPlan{}, {}));
   return all;
 }
 

@@ -14,23 +14,23 @@
 
 namespace assay::mutants::bilinear {
 
-/// Makes the mutants of one operator. They follow `plan`, and their names begin with `prefix`.
+/// Makes the mutants of one operator. They follow `plan`, and their names begin with `kind`.
 template <class Op, class Kernel>
 struct Planter {
   using Mutant = MutantOf<Op>;
   using Mutants = std::vector<Mutant>;
 
-  const char* prefix;
   SummingPlan plan;
+  const char* kind = "";
   Subject subject = Subject::numbers;
 
   template <class Variant = Kernel>
   Mutant healthy(const std::string& name, std::string choice, const SummingPlan& own) const {
-    return healthy_in<Op, Variant>(prefix + name, std::move(choice), own);
+    return healthy_in<Op, Variant>(kind + name, std::move(choice), own);
   }
   template <class Bug>
   Mutant planted(const std::string& name, std::string bug) const {
-    Mutant mutant = planted_in<Op, Bug>(prefix + name, std::move(bug), plan);
+    Mutant mutant = planted_in<Op, Bug>(kind + name, std::move(bug), plan);
     mutant.subject = subject;
     return mutant;
   }
@@ -38,7 +38,7 @@ struct Planter {
   template <class Bug, class Fault>
   Mutant planted_with(const std::string& name, std::string bug, const Fault& fault) const {
     Mutant mutant = planted<Kernel>(name, std::move(bug));
-    mutant.make = [name = prefix + name, plan = plan, fault] {
+    mutant.make = [name = kind + name, plan = plan, fault] {
       return std::make_unique<Bug>(name, plan, fault);
     };
     return mutant;
@@ -83,7 +83,7 @@ struct Planter {
     truncating.round_out = spec::Rounding::rtz;
     const auto misdeclared = [&](const std::string& name, const char* bug, const SummingPlan& own,
                                  const SummingPlan& declared) {
-      return misdeclared_in<Op, Kernel>(prefix + name, bug, own, declared);
+      return misdeclared_in<Op, Kernel>(kind + name, bug, own, declared);
     };
     return {misdeclared("undeclared_order",
                         "the order changes from run to run, but a fixed order is declared",

@@ -13,33 +13,32 @@ namespace assay::mutants::compress {
 /// Kernels that check their arguments: two correct ones, then kernels with a fault in the checks.
 /// The last of these have one of the additional checks `more`.
 template <class Op, class Kernel>
-std::vector<MutantOf<Op>> argument_mutants_of(const std::string& prefix, const SummingPlan& plan,
+std::vector<MutantOf<Op>> argument_mutants_of(const SummingPlan& plan,
                                               std::vector<ExtraCheck<Op>> more) {
   using Call = spec::Call<Op>;
   std::vector<MutantOf<Op>> all = {
-      checking<Kernel, Op>(prefix + "argument_checks", "a correct kernel that checks its arguments",
-                           plan, {}),
-      checking<Kernel, Op>(prefix + "strict_checks",
+      checking<Kernel, Op>("argument_checks", "a correct kernel that checks its arguments", plan,
+                           {}),
+      checking<Kernel, Op>("strict_checks",
                            "also refuses calls about which the documents are silent or contradict "
                            "each other",
                            plan, {.are_strict = true})};
   for (MutantOf<Op>& mutant : all) mutant.healthy = true;
   const std::vector<ExtraCheck<Op>> shared = {
-      {prefix + "refuses_empty", "refuses legal calls with an empty sequence",
+      {"refuses_empty", "refuses legal calls with an empty sequence",
        "the cumulative lengths must strictly increase",
        [](const Call& c) {
          const auto& sums = c.parameters.act_seq_len;
          return !sums || sums->empty() ||
                 (sums->front() > 0 && std::ranges::adjacent_find(*sums) == sums->end());
        }},
-      {prefix + "refuses_rests",
-       "refuses legal calls whose window size is not a multiple of the stride",
+      {"refuses_rests", "refuses legal calls whose window size is not a multiple of the stride",
        "the window size must be a multiple of the stride", [](const Call& c) {
          return c.attributes.compress_stride == 0 ||
                 c.attributes.compress_block_size % c.attributes.compress_stride == 0;
        }}};
   more.insert(more.begin(), shared.begin(), shared.end());
-  std::ranges::move(careless<Kernel, Op>(prefix, plan, more), std::back_inserter(all));
+  std::ranges::move(careless<Kernel, Op>(plan, more), std::back_inserter(all));
   return all;
 }
 

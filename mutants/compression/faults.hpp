@@ -78,7 +78,7 @@ struct Fault {
   Changes changes;
 };
 
-/// Faults that both operators can have. The name of the operator's mutant begins with a prefix.
+/// Faults that both operators can have.
 std::vector<Fault> window_faults();
 
 /// Lets windows continue from one sequence into the next.

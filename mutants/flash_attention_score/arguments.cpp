@@ -36,11 +36,10 @@ std::vector<MutantOf<Op>> argument_mutants() {
   all.front().healthy = true;
   std::ranges::move(
       careless<Correct, Op>(
-          "", no_plan,
-          {{"refuses_grouped_heads", "refuses legal calls with grouped heads",
-            "query and key must have the same number of heads", has_as_many_heads},
-           {"refuses_softmax_out", "refuses legal calls that pass the reserved softmaxOut",
-            "softmaxOut must be null", has_no_reserved_output}}),
+          no_plan, {{"refuses_grouped_heads", "refuses legal calls with grouped heads",
+                     "query and key must have the same number of heads", has_as_many_heads},
+                    {"refuses_softmax_out", "refuses legal calls that pass the reserved softmaxOut",
+                     "softmaxOut must be null", has_no_reserved_output}}),
       std::back_inserter(all));
   return all;
 }

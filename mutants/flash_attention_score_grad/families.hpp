@@ -1,6 +1,7 @@
 #pragma once
 
 #include <string>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -32,16 +33,64 @@ std::vector<Mutant> conduct_mutants();
 std::vector<Mutant> public_faults();
 std::vector<Mutant> argument_mutants();
 
+/// True if Bug overrides a step that the forward uses. Such an override is public, since mutants
+/// are structs; a step that Bug does not override is a protected member of Kernel, which this
+/// concept cannot name.
+template <class Bug>
+concept ChangesForward = requires {
+  &Bug::load;
+}
+|| requires { &Bug::read; }
+|| requires { &Bug::statistics_element; }
+|| requires { &Bug::keys; }
+|| requires { &Bug::kv_head; }
+|| requires { &Bug::key_position; }
+|| requires { &Bug::keeps; }
+|| requires { &Bug::sparse_mode; }
+|| requires { &Bug::band_batch; }
+|| requires { &Bug::corner; }
+|| requires { &Bug::prefix; }
+|| requires { &Bug::excluded; }
+|| requires { &Bug::pse_type; }
+|| requires { &Bug::pse_element; }
+|| requires { &Bug::compressed_pse_element; }
+|| requires { &Bug::start_shift; }
+|| requires { &Bug::distance; }
+|| requires { &Bug::bias; }
+|| requires { &Bug::drop_bit; }
+|| requires { &Bug::bit_is_set; }
+|| requires { &Bug::inverse_keep_prob; }
+|| requires { &Bug::drop_factor; }
+|| requires { &Bug::scale; }
+|| requires { &Bug::product; }
+|| requires { &Bug::rope_product; }
+|| requires { &Bug::score; }
+|| requires { &Bug::probability; }
+|| requires { &Bug::dropped; }
+|| requires { &Bug::stage; }
+|| requires { &Bug::forward_statistics; }
+|| requires { &Bug::output_weight; }
+|| requires { &Bug::value_row; }
+|| requires { &Bug::written_replicas; }
+|| requires { &Bug::cast; };
+
 /// Returns a mutant of class Bug that follows `plan` and declares the numerics of `plan`.
 template <class Bug>
 Mutant planted(const std::string& name, std::string bug, const Plan& plan = flash_like) {
-  return planted_in<Op, Bug>(name, std::move(bug), plan);
+  Mutant mutant = planted_in<Op, Bug>(name, std::move(bug), plan);
+  mutant.changes_forward = ChangesForward<Bug>;
+  return mutant;
 }
 
 /// Returns a mutant that follows `plan` but declares the numerics of `declared`.
 inline Mutant misdeclared(const std::string& name, std::string bug, const Plan& plan,
                           const Plan& declared) {
-  return misdeclared_in<Op, Kernel>(name, std::move(bug), plan, declared);
+  Mutant mutant = misdeclared_in<Op, Kernel>(name, std::move(bug), plan, declared);
+  const auto choices_of_forward = [](const Plan& p) {
+    return std::tuple(p.exponential, p.masked, p.staging, p.round_stage, p.round_out);
+  };
+  mutant.changes_forward = choices_of_forward(plan) != choices_of_forward(declared);
+  return mutant;
 }
 
 }  // namespace assay::mutants

@@ -4,8 +4,8 @@
 
 namespace assay::mutants {
 
-/// The steps that a generated fault changes. The last three change a row index, not a value: the
-/// row of key, query or dy that a gradient accumulates.
+/// The steps that a generated fault changes. The last four change a row index, not a value: the
+/// row of key, query or dy that a gradient accumulates, or the row of value for the output.
 enum class Step : std::uint8_t {
   product,
   probability,
@@ -17,7 +17,8 @@ enum class Step : std::uint8_t {
   row_term,
   key_of_dq,
   query_of_dk,
-  dy_of_dv
+  dy_of_dv,
+  value_of_output
 };
 
 }  // namespace assay::mutants
@@ -25,7 +26,7 @@ enum class Step : std::uint8_t {
 namespace assay::spec {
 
 template <>
-inline constexpr auto spellings_of<mutants::Step> = Spellings<mutants::Step, 11>{{{
+inline constexpr auto spellings_of<mutants::Step> = Spellings<mutants::Step, 12>{{{
     {mutants::Step::product, "product"},
     {mutants::Step::probability, "probability"},
     {mutants::Step::dropped, "dropped"},
@@ -37,6 +38,7 @@ inline constexpr auto spellings_of<mutants::Step> = Spellings<mutants::Step, 11>
     {mutants::Step::key_of_dq, "key_of_dq"},
     {mutants::Step::query_of_dk, "query_of_dk"},
     {mutants::Step::dy_of_dv, "dy_of_dv"},
+    {mutants::Step::value_of_output, "value_of_output"},
 }}};
 
 }  // namespace assay::spec
@@ -87,13 +89,7 @@ class Grown : public Kernel {
     });
   }
   RowState row_state(const AttentionWork& w, Query q) const override {
-    const auto part = [&](Step step, float RowState::*member) {
-      return growth_(step, spot_of(w, q, 0),
-                     [&](const Spot& at) { return Kernel::row_state(w, query_of(at)).*member; });
-    };
-    return {.softmax_max = part(Step::softmax_max, &RowState::softmax_max),
-            .softmax_sum = part(Step::softmax_sum, &RowState::softmax_sum),
-            .row_term = part(Step::row_term, &RowState::row_term)};
+    return grown_row(w, q, [&](Query at) { return Kernel::row_state(w, at); });
   }
   std::span<const float> collected(const AttentionWork& w, Gradient which, Query q,
                                    std::int64_t j) const override {
@@ -102,15 +98,56 @@ class Grown : public Kernel {
                                               : Step::dy_of_dv;
     if (which == Gradient::dq_rope || which == Gradient::dk_rope)
       return Kernel::collected(w, which, q, j);
-    const Spot at = growth_.place(step, spot_of(w, q, j));
+    const Spot at = place(step, w, q, j);
     return Kernel::collected(w, which, query_of(at), at.j);
+  }
+
+  /// Returns the values of a row. `sound(query)` computes the correct ones.
+  template <class Sound>
+  RowState grown_row(const AttentionWork& w, Query q, const Sound& sound) const {
+    const auto part = [&](Step step, float RowState::*member) {
+      return growth_(step, spot_of(w, q, 0),
+                     [&](const Spot& at) { return sound(query_of(at)).*member; });
+    };
+    return {.softmax_max = part(Step::softmax_max, &RowState::softmax_max),
+            .softmax_sum = part(Step::softmax_sum, &RowState::softmax_sum),
+            .row_term = part(Step::row_term, &RowState::row_term)};
+  }
+  /// Returns the pair whose row the step reads.
+  Spot place(Step step, const AttentionWork& w, Query q, std::int64_t j) const {
+    return growth_.place(step, spot_of(w, q, j));
   }
 
  private:
   Growth<Step> growth_;
 };
 
+/// The plain kernel with a generated fault in its forward.
+class GrownForward : public Grown {
+ public:
+  using Grown::Grown;
+
+ protected:
+  RowState forward_statistics(const AttentionWork& w, Query q) const override {
+    return grown_row(w, q, [&](Query at) { return Kernel::forward_statistics(w, at); });
+  }
+  std::span<const float> value_row(const AttentionWork& w, Query q, std::int64_t j) const override {
+    const Spot at = place(Step::value_of_output, w, q, j);
+    return Kernel::value_row(w, query_of(at), at.j);
+  }
+};
+
 }  // namespace
+
+std::vector<Mutant> grown_forward_mutants() {
+  std::vector<GrownBug<Step>> bugs =
+      grown({Step::product, Step::probability, Step::dropped}, every_change, places_of_pairs);
+  append(bugs, grown({Step::product, Step::probability}, every_change, {Where::rarely}));
+  append(bugs, grown({Step::softmax_max, Step::softmax_sum}, changes_of_rows, places_of_rows));
+  append(bugs, grown({Step::value_of_output}, {Change::of_neighbour, Change::of_other_head},
+                     places_of_pairs));
+  return planted_by_turns<Op, GrownForward>(bugs, {flash_like, ascend_like});
+}
 
 template <>
 std::vector<Mutant> grown_mutants() {
@@ -124,7 +161,7 @@ std::vector<Mutant> grown_mutants() {
   append(bugs, grown({Step::key_of_dq}, {Change::of_neighbour}, places_of_pairs));
   append(bugs, grown({Step::query_of_dk, Step::dy_of_dv},
                      {Change::of_row_above, Change::of_other_head}, places_of_pairs));
-  return planted_by_turns<Op, Grown>("", bugs, {flash_like, ascend_like});
+  return planted_by_turns<Op, Grown>(bugs, {flash_like, ascend_like});
 }
 
 }  // namespace assay::mutants

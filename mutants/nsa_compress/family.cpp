@@ -65,9 +65,8 @@ std::vector<Mutant> healthy_kernels() {
 
 std::vector<Mutant> argument_mutants() {
   return argument_mutants_of<Op, Kernel>(
-      plant.prefix, plant.plan,
-      {{"compress_forward_refuses_adjacent_windows",
-        "refuses legal calls whose stride equals the window size",
+      plant.plan,
+      {{"refuses_adjacent_windows", "refuses legal calls whose stride equals the window size",
         "the stride must be less than the window size", [](const spec::Call<Op>& c) {
           return c.attributes.compress_stride != c.attributes.compress_block_size;
         }}});
@@ -87,8 +86,8 @@ std::vector<MutantOf<spec::NsaCompress>> mutants() {
 template <>
 std::vector<MutantOf<spec::NsaCompress>> grown_mutants() {
   using namespace compress;
-  return planted_by_turns<spec::NsaCompress, forward::GrownTerm>(
-      forward::plant.prefix, grown_bugs(Step::term), {forward::plant.plan});
+  return planted_by_turns<spec::NsaCompress, forward::GrownTerm>(grown_bugs(Step::term),
+                                                                 {forward::plant.plan});
 }
 
 }  // namespace assay::mutants

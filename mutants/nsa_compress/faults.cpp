@@ -119,8 +119,7 @@ std::vector<Mutant> number_mutants() {
 }
 
 std::vector<Mutant> public_faults() {
-  constexpr WindowPlanter<Op, Kernel> reported = {
-      {"public_forward_", device_like, Subject::many_calls}};
+  constexpr WindowPlanter<Op, Kernel> reported = {{device_like, "public_", Subject::many_calls}};
   std::vector<Mutant> all = reported.tampered<&Op::Outputs::output>({"epilogue_in_32_channels"});
   all.push_back(reported.changed("windows_across_sequences",
                                  "windows continue from one sequence into the next",

@@ -22,7 +22,7 @@ struct GrownChannelSum : compress::Grown<Kernel> {
 template <>
 std::vector<MutantOf<spec::NsaCompressGrad>> grown_mutants() {
   return planted_by_turns<spec::NsaCompressGrad, GrownChannelSum>(
-      "compress_", compress::grown_bugs(compress::Step::channel_sum), {plant.plan});
+      compress::grown_bugs(compress::Step::channel_sum), {plant.plan});
 }
 
 }  // namespace assay::mutants

@@ -39,7 +39,7 @@ struct TwoWindowsAtMost : Kernel {
 }  // namespace
 
 std::vector<Mutant> public_faults() {
-  constexpr WindowPlanter<Op, Kernel> reported = {{"public_", device_like, Subject::many_calls}};
+  constexpr WindowPlanter<Op, Kernel> reported = {{device_like, "public_", Subject::many_calls}};
   return {
       reported.planted<WindowAssigns>(
           "window_assigns", "if several windows cover a token, it gets only the last contribution"),

@@ -17,7 +17,7 @@ std::vector<Mutant> argument_mutants();
 
 template <class Bug>
 Mutant planted(const std::string& name, std::string bug, const Plan& plan = flash_like) {
-  return planted_in<Op, Bug>("selected_forward_" + name, std::move(bug), plan);
+  return planted_in<Op, Bug>(name, std::move(bug), plan);
 }
 
 }  // namespace assay::mutants::selected_forward

@@ -19,7 +19,7 @@ struct DoubleSums : Kernel {
 };
 
 Mutant healthy(const std::string& name, std::string choice, const Plan& plan) {
-  return healthy_in<Op, Kernel>("selected_forward_" + name, std::move(choice), plan);
+  return healthy_in<Op, Kernel>(name, std::move(choice), plan);
 }
 
 bool has_one_head_in_a_group(const spec::Call<Op>& c) {
@@ -53,25 +53,22 @@ std::vector<Mutant> healthy_kernels() {
               with(device, [](Plan& p) { p.order = spec::Order::fixed; })),
       healthy("truncating", "the cast truncates, as declared",
               with(plain, [](Plan& p) { p.round_out = spec::Rounding::rtz; })),
-      healthy_in<Op, DoubleSums>("selected_forward_double_sums", "adds weights in double", device),
+      healthy_in<Op, DoubleSums>("double_sums", "adds weights in double", device),
   };
 }
 
 std::vector<Mutant> argument_mutants() {
-  std::vector<Mutant> all = {checking<Kernel, Op>("selected_forward_argument_checks",
-                                                  "a correct kernel that checks its arguments",
-                                                  flash_like, {})};
+  std::vector<Mutant> all = {checking<Kernel, Op>(
+      "argument_checks", "a correct kernel that checks its arguments", flash_like, {})};
   all.front().healthy = true;
   std::ranges::move(
       careless<Kernel, Op>(
-          "selected_forward_", flash_like,
-          {{"selected_forward_refuses_groups",
-            "refuses legal calls with several query heads per key head",
+          flash_like,
+          {{"refuses_groups", "refuses legal calls with several query heads per key head",
             "query and key must have the same number of heads", has_one_head_in_a_group}}),
       std::back_inserter(all));
   // Both statuses of a null pointer are allowed.
-  std::erase_if(all,
-                [](const Mutant& one) { return one.name == "selected_forward_null_is_invalid"; });
+  std::erase_if(all, [](const Mutant& one) { return one.name == "null_is_invalid"; });
   return all;
 }
 
@@ -85,11 +82,6 @@ std::vector<MutantOf<spec::NsaSelectedAttention>> mutants() {
         selected_forward::argument_mutants})
     std::ranges::move(family(), std::back_inserter(all));
   return all;
-}
-
-template <>
-std::vector<MutantOf<spec::NsaSelectedAttention>> grown_mutants() {
-  return {};
 }
 
 }  // namespace assay::mutants

@@ -65,8 +65,9 @@ struct WeightsInTensorType : Kernel {
 };
 struct NotDivided : Kernel {
   using Kernel::Kernel;
-  float probability(const ForwardWork& w, float weight, float) const override {
-    return Kernel::probability(w, weight, 1);
+  float probability(const ForwardWork& w, const Pair& pair, float weight,
+                    const Softmax& row) const override {
+    return Kernel::probability(w, pair, weight * row.sum, row);
   }
 };
 struct ZeroMaximum : Kernel {
@@ -165,18 +166,17 @@ std::vector<Mutant> number_mutants() {
       planted<SumsInTensorType>("output_rounded_twice",
                                 "the output is rounded, corrected by 0.4 % and rounded again"),
       planted<HalvesAddedTwice>("row_15_twice", "every sixteenth query has twice its output"),
-      misdeclared_in<Op, Kernel>("selected_forward_staged_as_bf16",
+      misdeclared_in<Op, Kernel>("staged_as_bf16",
                                  "weights are rounded to bf16, declared is the tensors' type",
                                  bf16_staged, flash_like),
       planted<Kernel>("quadratic_exponential", "exp is a quadratic polynomial", quadratic),
-      misdeclared_in<Op, Kernel>("selected_forward_shuffled_as_fixed",
+      misdeclared_in<Op, Kernel>("shuffled_as_fixed",
                                  "another order in every run, declared is a fixed one", shuffled,
                                  fixed),
       planted<Crashes<Op, Kernel>>("crashes", "the run ends in an exception"),
   };
   using Shared = selection::Faults<Op, Kernel>;
-  const auto prefixed = [](const std::string& name) { return "selected_forward_" + name; };
-  for (const auto& shared : {Shared::in_numbers(prefixed), Shared::in_strides(prefixed)})
+  for (const auto& shared : {Shared::in_numbers(), Shared::in_strides()})
     all.insert(all.end(), shared.begin(), shared.end());
   return all;
 }

@@ -36,8 +36,10 @@ float Kernel::sum_of(const ForwardWork&, const std::vector<float>& weights) cons
   return sum;
 }
 
-float Kernel::probability(const ForwardWork& w, float weight, float sum) const {
-  return rounded(weight / sum, staging_type(plan().staging, w.problem.dtype), plan().round_stage);
+float Kernel::probability(const ForwardWork& w, const Pair&, float weight,
+                          const Softmax& row) const {
+  return rounded(weight / row.sum, staging_type(plan().staging, w.problem.dtype),
+                 plan().round_stage);
 }
 
 Softmax Kernel::empty() const {
@@ -78,7 +80,7 @@ void Kernel::run(const Op::Problem& problem, const Op::Inputs& inputs, Op::Outpu
     Softmax row = softmax(w, q);
     std::vector<float> output(static_cast<std::size_t>(problem.head_dim_v));
     for (std::size_t k = 0; k < row.places.size(); ++k) {
-      const float factor = probability(w, row.weights[k], row.sum);
+      const float factor = probability(w, row.places[k], row.weights[k], row);
       const auto value = w.value.row(value_row(w, row.places[k]));
       for (std::size_t d = 0; d < output.size(); ++d) output[d] += factor * value[d];
     }

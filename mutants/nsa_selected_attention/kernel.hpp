@@ -50,7 +50,9 @@ class Kernel : public selection::ListKernel<Op, ForwardWork> {
   virtual float weight(float score, float max) const;
   virtual float sum_of(const ForwardWork& w, const std::vector<float>& weights) const;
   /// Returns the factor of a value row.
-  virtual float probability(const ForwardWork& w, float weight, float sum) const;
+  virtual float probability(const ForwardWork& w, const Pair& pair, float weight,
+                            const Softmax& row) const;
+  virtual Softmax softmax(const ForwardWork& w, Query q) const;
   virtual void finish(const ForwardWork&, Query, Softmax&, std::vector<float>& /*output*/) const {}
 
   // Writing the outputs.
@@ -63,8 +65,6 @@ class Kernel : public selection::ListKernel<Op, ForwardWork> {
   virtual float cast(const ForwardWork& w, float value) const;
 
  private:
-  Softmax softmax(const ForwardWork& w, Query q) const;
-
   std::uint64_t runs_ = 0;  ///< shuffled places have a different order in every run
 };
 

@@ -43,14 +43,14 @@ bool has_narrow_value(const Call& c) { return c.parameters.value.shape[2] == 128
 }  // namespace
 
 std::vector<Mutant> argument_mutants() {
-  std::vector<Mutant> all = {checking<Kernel, Op>("selected_argument_checks",
+  std::vector<Mutant> all = {checking<Kernel, Op>("argument_checks",
                                                   "a correct kernel that checks its "
                                                   "arguments",
                                                   flash_like, {})};
   all.front().healthy = true;
   std::ranges::move(
       careless<Kernel, Op>(
-          "selected_", flash_like,
+          flash_like,
           {{"refuses_groups", "refuses legal calls with several query heads per key head",
             "query and key must have the same number of heads", has_one_head_in_a_group},
            {"refuses_as_many_blocks_as_listed",

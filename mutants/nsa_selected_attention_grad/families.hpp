@@ -26,13 +26,4 @@ Mutant planted(const std::string& name, std::string bug, const Plan& plan = flas
   return planted_in<Op, Bug>(name, std::move(bug), plan);
 }
 
-/// Returns the name of a fault of selection/faults.hpp; mutants of other operators have some of
-/// these names.
-inline std::string name_of_shared(const std::string& name) {
-  for (const char* own : {"mask_ignored", "mask_bottom_right", "scale_from_head_dim",
-                          "value_strides_of_key", "key_strides_of_query", "key_bytes_in_32_bits"})
-    if (name == own) return "selected_" + name;
-  return name == "heads_interleaved" ? "selected_kv_head_modulo" : name;
-}
-
 }  // namespace assay::mutants::selected

@@ -1,6 +1,7 @@
 #include "grown.hpp"
 
 #include "nsa_selected_attention_grad/families.hpp"
+#include "selection/spots.hpp"
 
 namespace assay::mutants::selected {
 
@@ -39,22 +40,7 @@ inline constexpr auto spellings_of<mutants::selected::Step> =
 namespace assay::mutants::selected {
 namespace {
 
-/// Numbers the keys of a row in the order of its list: block by block, in each block key by key.
-Spot spot_of(const SelectedWork& w, const Pair& pair) {
-  const std::int64_t size = w.problem.selected_block_size;
-  return {.b = pair.q.b,
-          .n = pair.q.n,
-          .i = pair.q.i,
-          .j = pair.slot * size + pair.j,
-          .heads = w.problem.heads_q,
-          .rows = w.problem.length_q(pair.q.b),
-          .keys = w.problem.selected_block_count * size};
-}
-
-Pair pair_of(const SelectedWork& w, const Spot& spot) {
-  const std::int64_t size = w.problem.selected_block_size;
-  return {{spot.b, spot.n, spot.i}, spot.j / size, spot.j % size};
-}
+using selection::pair_of, selection::spot_of;
 
 /// The plain kernel with a generated fault.
 class Grown : public Kernel {
@@ -116,8 +102,7 @@ std::vector<selected::Mutant> grown_mutants<selected::Op>() {
                      places_of_rows));
   append(bugs, grown({Step::collecting_key}, {Change::of_neighbour, Change::of_row_above},
                      places_of_pairs));
-  return planted_by_turns<selected::Op, selected::Grown>("selected_", bugs,
-                                                         {flash_like, ascend_like});
+  return planted_by_turns<selected::Op, selected::Grown>(bugs, {flash_like, ascend_like});
 }
 
 }  // namespace assay::mutants

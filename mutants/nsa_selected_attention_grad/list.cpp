@@ -99,7 +99,7 @@ std::vector<Mutant> list_mutants() {
                                   "contiguous",
                                   ascend_like),
   };
-  const auto shared = selection::Faults<Op, Kernel>::in_numbers(name_of_shared);
+  const auto shared = selection::Faults<Op, Kernel>::in_numbers();
   all.insert(all.end(), shared.begin(), shared.end());
   return all;
 }

@@ -15,13 +15,12 @@ std::vector<Mutant> stride_mutants() {
   using I = Op::Inputs;
   std::vector<Mutant> all = {
       planted<StridesOf<&I::attention_out_grad, &I::attention_out>>(
-          "selected_dy_strides_of_attention_out",
+          "dy_strides_of_attention_out",
           "attention_out_grad is read with the strides of attention_out", ascend_like),
       planted<StridesOf<&I::softmax_sum, &I::softmax_max>>(
-          "selected_softmax_sum_strides_of_max",
-          "softmax_sum is read with the strides of softmax_max"),
+          "softmax_sum_strides_of_max", "softmax_sum is read with the strides of softmax_max"),
   };
-  const auto shared = selection::Faults<Op, Kernel>::in_strides(name_of_shared);
+  const auto shared = selection::Faults<Op, Kernel>::in_strides();
   all.insert(all.end(), shared.begin(), shared.end());
   return all;
 }

@@ -158,11 +158,9 @@ struct Faults {
   };
 
   /// Returns the mutants with a fault in lists, mask or scale, and those with a fault in strides.
-  /// `full_name(name)`: the name that the operator gives to a fault.
-  template <class Name>
-  static std::vector<MutantOf<Op>> in_numbers(const Name& full_name) {
+  static std::vector<MutantOf<Op>> in_numbers() {
     std::vector<MutantOf<Op>> all;
-    const auto plant = planter(all, full_name);
+    const auto plant = planter(all);
     plant.template operator()<DuplicatesOnce>("duplicates_once", "a block listed twice counts once",
                                               ascend_like);
     plant.template operator()<LastSlotDropped>("last_slot_dropped",
@@ -210,11 +208,10 @@ struct Faults {
                                                    "the scale is 1 % too large", ascend_like);
     return all;
   }
-  template <class Name>
-  static std::vector<MutantOf<Op>> in_strides(const Name& full_name) {
+  static std::vector<MutantOf<Op>> in_strides() {
     using I = typename Op::Inputs;
     std::vector<MutantOf<Op>> all;
-    const auto plant = planter(all, full_name);
+    const auto plant = planter(all);
     plant.template operator()<ReadsWithStridesOf<Op, Kernel, &I::value, &I::key>>(
         "value_strides_of_key", "value is read with the strides of key");
     plant.template operator()<ReadsWithStridesOf<Op, Kernel, &I::key, &I::query>>(
@@ -225,10 +222,9 @@ struct Faults {
   }
 
  private:
-  template <class Name>
-  static auto planter(std::vector<MutantOf<Op>>& all, const Name& full_name) {
+  static auto planter(std::vector<MutantOf<Op>>& all) {
     return [&]<class Bug>(const char* name, const char* bug, const Plan& plan = flash_like) {
-      all.push_back(planted_in<Op, Bug>(full_name(std::string(name)), bug, plan));
+      all.push_back(planted_in<Op, Bug>(name, bug, plan));
     };
   }
 };

@@ -113,27 +113,40 @@ TEST(Grown, HaveNamesOfTheirOwnAndAreMany) {
 /// position.
 constexpr std::size_t sample = ASSAY_GROWN_SAMPLE;
 
-/// The stage (step of the computation) to which a mutant's step belongs, by the beginning of the
-/// mutant's name.
-std::string_view stage_of(std::string_view mutant) {
-  constexpr std::pair<std::string_view, std::string_view> stages[] = {
-      {"grown_compress_channel_sum_", "the sums over channels and windows"},
-      {"grown_compress_weight_", "the weight that enters input_grad"},
-      {"grown_compress_forward_", "the weights, the choice of the tokens of a window"},
-      {"grown_dropped_", "the P after dropout that enters dv"},
-      {"grown_dy_of_dv_", "the sum over queries that gives dv"},
-      {"grown_key_of_dq_", "the sum over keys that gives dq"},
-      {"grown_query_of_dk_", "the sum over queries that gives dk"},
-      {"_dprobability_", "dP, the row term or dS"},
-      {"_dscore_", "dP, the row term or dS"},
-      {"_row_term_", "dP, the row term or dS"},
-      {"_probability_", "P (the scores"},
-      {"_product_", "P (the scores"},
-      {"_softmax_max_", "P (the scores"},
-      {"_softmax_sum_", "P (the scores"},
-  };
-  for (const auto& [part, stage] : stages)
-    if (mutant.find(part) != std::string_view::npos) return stage;
+/// The stage (step of the computation) that a cause must name if the fault is in this step of this
+/// operator. Empty operator: all gradients of attention; empty step: all other steps. The first
+/// match counts.
+struct StageOf {
+  std::string_view operator_name, step, stage;
+};
+constexpr StageOf stages[] = {
+    {"nsa_compress_grad", "channel_sum_", "the sums over channels and windows"},
+    {"nsa_compress_grad", "weight_", "the weight that enters input_grad"},
+    {"nsa_compress", "", "the weights, the choice of the tokens of a window"},
+    {"flash_attention_score", "dropped_", "the P after dropout"},
+    {"flash_attention_score", "value_of_output_", "the sum over keys that gives attention_out"},
+    {"flash_attention_score", "", "the scores, their mask or the softmax statistics"},
+    {"nsa_selected_attention", "probability_", "the P that is multiplied by value"},
+    {"nsa_selected_attention", "value_of_output_", "the sum over keys"},
+    {"nsa_selected_attention", "", "the choice of the keys or the softmax statistics"},
+    {"", "dropped_", "the P after dropout that enters dv"},
+    {"", "dy_of_dv_", "the sum over queries that gives dv"},
+    {"", "key_of_dq_", "the sum over keys that gives dq"},
+    {"", "query_of_dk_", "the sum over queries that gives dk"},
+    {"", "dprobability_", "dP, the row term or dS"},
+    {"", "dscore_", "dP, the row term or dS"},
+    {"", "row_term_", "dP, the row term or dS"},
+    {"", "probability_", "P (the scores"},
+    {"", "product_", "P (the scores"},
+    {"", "softmax_max_", "P (the scores"},
+    {"", "softmax_sum_", "P (the scores"},
+};
+
+std::string_view stage_of(const MutantFacts& mutant) {
+  for (const StageOf& one : stages)
+    if ((one.operator_name.empty() || one.operator_name == mutant.operator_name) &&
+        mutant.name.starts_with("grown_" + std::string(one.step)))
+      return one.stage;
   return {};  // belongs to all gradients (the key of a selected pair): no stage
 }
 
@@ -143,7 +156,7 @@ void expect_stages_named(const KillTable& table) {
   std::int64_t asked = 0, named = 0;
   std::string others;
   for (const KillRow& row : table.rows) {
-    const std::string_view stage = stage_of(row.mutant.name);
+    const std::string_view stage = stage_of(row.mutant);
     if (stage.empty()) continue;
     const std::size_t at = row.cause.find("; stage: ");
     ++asked;

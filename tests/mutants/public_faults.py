@@ -1,9 +1,9 @@
 """Sweeps injected faults that were reported for public kernels, and checks the first cause that Assay prints.
 
 python3 public_faults.py ASSAY FOLDER [--only TEXT] [--seeds N] [--budget SECONDS] [--least SHARE] [--prefixes PROGRAM]
-The expected causes are in public_faults.json next to this file: outputs (without rope), a part of the stage's name, and
-for each field that decides, a pattern that a term of the cause must match. FOLDER contains finished sweeps under the
-digest of the program. Exits with 1 if a fault is not caught or fewer than SHARE (default 0.85) of the first causes are
+The expected causes are in public_faults.json next to this file, under OPERATOR/NAME: outputs (without rope), a part of
+the stage's name, and for each field that decides, a pattern that a term of the cause must match. FOLDER contains
+finished sweeps under the digest of the program. Exits with 1 if a fault is not caught or fewer than SHARE (default 0.85) of the first causes are
 right. --prefixes names the program cause_prefixes: then it also exits with 1 if a cause that was right is wrong for a
 longer part of the same sweep.
 """
@@ -24,11 +24,16 @@ def run(words):
     return subprocess.run([str(word) for word in words], capture_output=True, text=True)
 
 
+def file_of(folder, fault, seed):
+    return folder / f"{fault.replace('/', '.')}.{seed}.json"
+
+
 def swept(assay, folder, fault, seed, budget):
     """Returns the report of a sweep, or the stored report if the sweep was finished before."""
-    file = folder / f"{fault}.{seed}.json"
+    file = file_of(folder, fault, seed)
     if not file.exists():
-        words = [assay, "sweep", EXPECTED[fault]["operator"], f"--implementation=mutant-{fault}", "--shrink=0",
+        operator, name = fault.split("/")
+        words = [assay, "sweep", operator, f"--implementation=mutant-{name}", "--shrink=0",
                  f"--seed={seed}", "--only=!track=arguments", f"--report={file}.part", "--quiet"]
         done = run(words + ([f"--budget={budget}s"] if budget else []))
         if done.returncode not in (0, FAILS):
@@ -99,7 +104,7 @@ def main():
                   f"{', '.join(cause['outputs'])} where {' and '.join(cause['fields']) or 'any fields'} "
                   f"({len(cause['cases'])} cases, {cause['others']} others), 1 of {len(report['causes'])}", flush=True)
             if words.prefixes:
-                parts = made_worse(words.prefixes, folder / f"{fault}.{seed}.json", EXPECTED[fault])
+                parts = made_worse(words.prefixes, file_of(folder, fault, seed), EXPECTED[fault])
                 worse += bool(parts)
                 for part in parts:
                     print(f"  {part}")

@@ -39,13 +39,12 @@ std::vector<Mutant> argument_mutants() {
                                                   "arguments",
                                                   flash_like, {})};
   all.front().healthy = true;
-  std::ranges::move(
-      careless<Kernel, Op>("", flash_like,
-                           {{"refuses_grouped_heads", "refuses legal calls with grouped heads",
-                             "query and key must have the same number of "
-                             "heads",
-                             has_as_many_heads}}),
-      std::back_inserter(all));
+  std::ranges::move(careless<Kernel, Op>(flash_like, {{"refuses_grouped_heads",
+                                                       "refuses legal calls with grouped heads",
+                                                       "query and key must have the same number of "
+                                                       "heads",
+                                                       has_as_many_heads}}),
+                    std::back_inserter(all));
   all.push_back(checking<Kernel, Op>(
       "prefix_mask_as_others", "accepts a mask of 2048 rows in sparse_mode 6", flash_like,
       {.replaced = compressed_mask, .replacement = has_square_mask}));

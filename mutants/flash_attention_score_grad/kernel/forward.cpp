@@ -22,7 +22,7 @@ void Kernel::forward(const Op::Problem& problem, Op::Inputs& inputs) {
     if (row.softmax_max != -std::numeric_limits<float>::max())
       for (std::int64_t j = 0; j < keys(w, b); ++j) {
         const float weight = output_weight(w, q, j, row);
-        const std::span<const float> value = w.value.row(key_position(w, q, j));
+        const std::span<const float> value = value_row(w, q, j);
         for (std::size_t d = 0; d < row_output.size(); ++d) row_output[d] += weight * value[d];
       }
     for (std::int64_t d = 0; d < e.dim; ++d)

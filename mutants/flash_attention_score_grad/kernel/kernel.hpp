@@ -119,6 +119,10 @@ class Kernel : public PlannedKernel<Op, Plan> {
   /// Returns the factor by which a row of value is multiplied in the output.
   virtual float output_weight(const AttentionWork& w, Query q, std::int64_t j,
                               const RowState& row) const;
+  /// Returns the row of value that the output accumulates for the pair.
+  virtual std::span<const float> value_row(const AttentionWork& w, Query q, std::int64_t j) const {
+    return w.value.row(key_position(w, q, j));
+  }
   virtual std::int64_t written_replicas() const { return spec::statistics_replicas; }
 
   // Writing the outputs.

@@ -43,8 +43,7 @@ TEST(CompressForwardKernel, EveryInjectedFaultShowsOnSomeGeometry) {
 TEST(CompressForwardKernel, RunsDifferOnlyWhereTheOrderOfTokensDoes) {
   const auto mutants = number_mutants();
   expect_fixed_orders(
-      healthy_kernels(),
-      *std::ranges::find(mutants, "compress_forward_undeclared_order", &Mutant::name),
+      healthy_kernels(), *std::ranges::find(mutants, "undeclared_order", &Mutant::name),
       sample_of<Op>(geometries()[9], spec::DType::fp16, Numbers::rounding, compress));
 }
 

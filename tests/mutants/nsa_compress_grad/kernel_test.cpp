@@ -47,7 +47,7 @@ TEST(CompressKernel, EveryInjectedFaultShowsOnSomeGeometry) {
 TEST(CompressKernel, RunsDifferOnlyWhereTheOrderOfWindowsDoes) {
   const auto mutants = output_mutants();
   expect_fixed_orders(
-      healthy_kernels(), *std::ranges::find(mutants, "compress_undeclared_order", &Mutant::name),
+      healthy_kernels(), *std::ranges::find(mutants, "undeclared_order", &Mutant::name),
       sample_of<Op>(geometries()[9], spec::DType::fp16, Numbers::rounding, differentiate));
 }
 

@@ -20,7 +20,7 @@ from assay.program import find_program
 @pytest.fixture(scope="module")
 def report(tmp_path_factory: pytest.TempPathFactory) -> Path:
     path = tmp_path_factory.mktemp("reports") / "report.json"
-    words = [find_program(), "sweep", "nsa_compress_grad", "--budget=2s", "--report", path, "--implementation=mutant-compress_input_sums_16_bit"]
+    words = [find_program(), "sweep", "nsa_compress_grad", "--budget=2s", "--report", path, "--implementation=mutant-input_sums_16_bit"]
     subprocess.run(words, check=False, capture_output=True)
     return path
 

@@ -17,7 +17,10 @@ namespace assay::mutants {
 /// new kernel for each case.
 enum class Subject : std::uint8_t { numbers, arguments, forward, many_calls };
 
-/// The known facts about a mutant. Names are unique among the mutants of one operator.
+/// The known facts about a mutant. A name states the fault, not the operator, and is unique within
+/// the operator. It begins with the kind of some faults: "without_ID" (a requirement that the
+/// kernel does not check), "public_" (reported for a public kernel), "grown_STEP_CHANGE_PLACE"
+/// (generated).
 struct MutantFacts {
   std::string operator_name;
   std::string name;
@@ -35,6 +38,8 @@ struct MutantOf {
   bool healthy;
   Subject subject;
   std::function<std::unique_ptr<spec::Implementation<Op>>()> make;
+  /// The fault is in a step that the mutant's own forward uses, too.
+  bool changes_forward = false;
 
   MutantFacts facts() const { return {std::string(Op::name), name, bug, healthy, subject}; }
 };
@@ -50,6 +55,9 @@ std::vector<MutantOf<Op>> mutants();
 /// several places. Their names start with "grown_".
 template <class Op>
 std::vector<MutantOf<Op>> grown_mutants();
+
+/// Returns generated faults in the forward of the plain kernel of the gradient.
+std::vector<Mutant> grown_forward_mutants();
 
 /// Returns correct kernels that follow each numerics preset, and kernels that compute their own
 /// statistics. Not among `mutants`, because some presets are too loose for the kill table.

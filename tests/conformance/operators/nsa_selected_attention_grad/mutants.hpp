@@ -20,7 +20,7 @@ inline const std::vector<Mutant>& mutants() {
 }
 
 /// A correct kernel without special features.
-inline constexpr std::string_view plain = "selected_whole_lists";
+inline constexpr std::string_view plain = "whole_lists";
 
 /// Returns the kernel with this name. Errors: std::invalid_argument if no mutant has it.
 inline std::unique_ptr<spec::Implementation<Op>> kernel(std::string_view name) {

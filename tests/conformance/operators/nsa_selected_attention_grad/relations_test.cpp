@@ -55,24 +55,15 @@ TEST_P(EverySelectedRelation, HoldsForOurKernel) {
 /// For each relation a fault that the relation detects.
 const std::map<std::string_view, std::string_view>& caught() {
   static const std::map<std::string_view, std::string_view> table = {
-      {"permute_slots", "last_slot_dropped"},
-      {"permute_blocks", "mask_inverted"},
-      {"copy_duplicates", "duplicates_once"},
-      {"split_lists", "first_slot_twice"},
-      {"halve_blocks", "first_slot_twice"},
-      {"move_unseen", "selected_mask_ignored"},
-      {"drop_mask", "mask_hides_diagonal"},
-      {"permute_queries", "statistics_of_next_token"},
-      {"permute_heads", "selected_last_head_of_group_only"},
-      {"split_heads", "lists_of_first_head"},
-      {"repeat_heads", "selected_last_head_of_group_only"},
-      {"sequences_alone", "blocks_over_all_tokens"},
-      {"strided", "selected_key_strides_ignored"},
-      {"scale_dy", "selected_workspace_not_zeroed"},
-      {"scale_dy_of_fp16", "selected_workspace_not_zeroed"},
-      {"zero_dy", "selected_workspace_not_zeroed"},
-      {"linear_dy", "selected_workspace_not_zeroed"},
-      {"shift_value", "selected_row_term_missing"},
+      {"permute_slots", "last_slot_dropped"},       {"permute_blocks", "mask_inverted"},
+      {"copy_duplicates", "duplicates_once"},       {"split_lists", "first_slot_twice"},
+      {"halve_blocks", "first_slot_twice"},         {"move_unseen", "mask_ignored"},
+      {"drop_mask", "mask_hides_diagonal"},         {"permute_queries", "statistics_of_next_token"},
+      {"permute_heads", "last_head_of_group_only"}, {"split_heads", "lists_of_first_head"},
+      {"repeat_heads", "last_head_of_group_only"},  {"sequences_alone", "blocks_over_all_tokens"},
+      {"strided", "key_strides_ignored"},           {"scale_dy", "workspace_not_zeroed"},
+      {"scale_dy_of_fp16", "workspace_not_zeroed"}, {"zero_dy", "workspace_not_zeroed"},
+      {"linear_dy", "workspace_not_zeroed"},        {"shift_value", "row_term_missing"},
       {"shift_statistics", "sum_ignored"}};
   return table;
 }

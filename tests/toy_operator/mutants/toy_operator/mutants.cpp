@@ -32,7 +32,7 @@ struct FirstTokenTwice : Kernel<Op> {
 
 template <>
 std::vector<MutantOf<Op>> mutants() {
-  std::vector<MutantOf<Op>> all = bilinear::mutants_of<Op>("toy_");
+  std::vector<MutantOf<Op>> all = bilinear::mutants_of<Op>();
   all.push_back(planted_in<Op, bilinear::FirstTokenTwice>(
       "first_token_twice", "the first token of a window counts twice", bilinear::SummingPlan{}));
   return all;
