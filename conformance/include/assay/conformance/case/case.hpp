@@ -58,8 +58,10 @@ struct Case {
   std::string profile = "normal";  ///< input profile of track bound, see `profiles()`
   typename Suite<Op>::Patterns patterns;
   std::string relation;  ///< track relation: its name, see `list relations`
-  std::string variant;   ///< "ID:name", another legal way to make the call; empty: the default one
-  std::string violate;   ///< "ID:name" of the requirement that the call breaks; empty: a legal call
+  /// "ID:name", another legal way to make the call, or "formula:...", a formula of the user
+  /// (docs/variants.md); empty: the default call.
+  std::string variant;
+  std::string violate;  ///< "ID:name" of the requirement that the call breaks; empty: a legal call
   spec::Upstream upstream =
       spec::Upstream::on;  ///< off: a kernel may accept a call that only the upstream code forbids
   spec::Documents documents =
