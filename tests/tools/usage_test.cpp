@@ -107,7 +107,7 @@ TEST(Usage, ARelationAndItsTrackComeTogether) {
   expect_usage("run flash_attention_score_grad --track=relation --relation=splits",
                {"--relation=splits", "split_batch"});
   expect_usage("run flash_attention_score_grad --track=relation --relation=concatenate_rope",
-               {"its domain, calls with rope tensors", "assay explain concatenate_rope"});
+               {"the relation applies: calls with rope tensors", "assay explain concatenate_rope"});
 }
 
 TEST(Usage, UnknownImplementationIsNamedWithTheOnesThereAre) {

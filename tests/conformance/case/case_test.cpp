@@ -215,9 +215,10 @@ INSTANTIATE_TEST_SUITE_P(
         BadLine{"--keep_prob=1.5 --drop_mask=exact", "--keep_prob=1.5: accepted: 1, or what"},
         BadLine{"--keep_prob=1e-60 --drop_mask=exact", "--keep_prob=1e-60: accepted: 1, or what"},
         BadLine{"--keep_prob=0.999999999 --drop_mask=exact", "--keep_prob=0.999999999: accepted"},
-        BadLine{"--inputs=odd",
-                "--inputs=odd: accepted: contiguous, padded, transposed, columns, mixed, far, or "
-                "NAME:STRIDING separated by commas"},
+        BadLine{
+            "--inputs=odd",
+            "--inputs=odd: accepted: contiguous, padded, transposed, columns, mixed, far for all "
+            "tensors; or NAME:STRIDING for single tensors, separated by commas"},
         BadLine{"--inputs=dy:padded,padded", "--inputs=dy:padded,padded: accepted"},
         BadLine{"--inputs=dy:padded,dy:far", "--inputs=dy:padded,dy:far: accepted"},
         BadLine{"--inputs=dq:padded", "--inputs=dq:padded: accepted: contiguous"},

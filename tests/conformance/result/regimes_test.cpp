@@ -52,7 +52,8 @@ TEST(Regimes, InvalidRegimesAreReportedAndNotCounted) {
   ASSERT_EQ(one.findings.size(), 1U);
   EXPECT_EQ(
       one.findings[0].text,
-      "5 of its regimes do not count, the first is 'tile.tail', 0 times: it is reported twice");
+      "5 of its regimes are invalid and ignored; the first is 'tile.tail', 0 times: it is reported "
+      "twice");
   sort_out_regimes(one);
   EXPECT_EQ(one.findings.size(), 1U);
 }

@@ -101,6 +101,8 @@ TEST(Messages, AWordOfOtherLibrariesIsGuessed) {
   expect("report none.json", "'assay sweep --report=report.json' writes one");
   expect("explain FAG-C020", "did you mean 'FAG-C");
   expect("explain c20", "did you mean 'FAG-C20' or 'NSAS-C20'");
+  expect("explain nothing_like_it",
+         "rule or verdict is called 'nothing_like_it'. 'assay list requirements' and ");
   expect("explain aclnnFlashAttentionScoreGrad", "is entry point g1");
   expect("sweep --implementation=mine.py:f", "'command:python3 -m assay serve mine.py:f'");
   expect("sweep --only=headdim>=64",

@@ -74,6 +74,8 @@ std::string conclusion(const Results& results, ExitCode code) {
 std::string conclusion(const conformance::CaseReport& report) {
   if (report.verdict == conformance::Verdict::not_applicable)
     return fmt::format("{} was not judged: this case does not apply to it.", report.implementation);
+  if (report.verdict == conformance::Verdict::usage_error)
+    return fmt::format("{} was not judged: this case cannot be used.", report.implementation);
   return fmt::format("{}{} on this case.", report.implementation,
                      verdict_text(conformance::contribution(report.verdict)));
 }
