@@ -34,7 +34,7 @@ constexpr Example of_commands[] = {
     {"merge", "assay merge part1.h5 part2.h5 --report=merged.json --html=merged.html"},
     {"report", "assay report report.json"},
     {"report",
-     "for when in before after; do assay sweep nsa_compress --only='track=exact' --random=0 "
+     "for when in before after; do assay sweep nsa_compress --only='track=exact' --seed=1 "
      "--report=$when.json; done"},
     {"report", "assay report before.json after.json"},
     {"shrink",
