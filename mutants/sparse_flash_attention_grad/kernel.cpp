@@ -37,7 +37,7 @@ DenseRows statistics_of(const spec::Tensor& tensor, spec::Extents extents) {
 
 }  // namespace
 
-Work Kernel::load(const Op::Problem& p, const Op::Inputs& inputs) const {
+SparseWork Kernel::load(const Op::Problem& p, const Op::Inputs& inputs) const {
   const auto rows = [&](const spec::Tensor& tensor, const spec::Extents& extents) {
     return dense_of(tensor, p.layout, extents);
   };
@@ -61,7 +61,7 @@ Work Kernel::load(const Op::Problem& p, const Op::Inputs& inputs) const {
 
 void Kernel::run(const Op::Problem& problem, const Op::Inputs& inputs, Op::Outputs& outputs) {
   ++runs_;
-  Work w = load(problem, inputs);
+  SparseWork w = load(problem, inputs);
   visit_rows(query_extents(problem), [&](std::int64_t b, std::int64_t n, std::int64_t s) {
     for (const std::int64_t slot : slots(w, used(w, b, s)))
       for (std::int64_t k = 0; k < keys_of_block(w); ++k)
@@ -74,23 +74,24 @@ void Kernel::run(const Op::Problem& problem, const Op::Inputs& inputs, Op::Outpu
   write(w, outputs);
 }
 
-std::int64_t Kernel::visible(const Work& w, std::int64_t b, std::int64_t s) const {
+std::int64_t Kernel::visible(const SparseWork& w, std::int64_t b, std::int64_t s) const {
   const Op::Problem& p = w.problem;
   const std::int64_t keys = p.length_kv(b);
   return p.sparse_mode == 0 ? keys : std::max<std::int64_t>(0, keys - p.length_q(b) + s + 1);
 }
 
-std::int64_t Kernel::used(const Work& w, std::int64_t b, std::int64_t s) const {
+std::int64_t Kernel::used(const SparseWork& w, std::int64_t b, std::int64_t s) const {
   const std::int64_t size = w.problem.sparse_block_size;
   return std::min((visible(w, b, s) + size - 1) / size, w.problem.sparse_block_count);
 }
 
-std::int64_t Kernel::block(const Work& w, std::int64_t b, std::int64_t s, std::int64_t slot) const {
+std::int64_t Kernel::block(const SparseWork& w, std::int64_t b, std::int64_t s,
+                           std::int64_t slot) const {
   return static_cast<std::int64_t>(w.lists.row(b, 0, s)[spec::at(slot)]);
 }
 
 /// The entries of a list, in the order in which the plan processes its tiles.
-std::vector<std::int64_t> Kernel::slots(const Work&, std::int64_t count) const {
+std::vector<std::int64_t> Kernel::slots(const SparseWork&, std::int64_t count) const {
   std::vector<std::int64_t> all(spec::at(count));
   std::iota(all.begin(), all.end(), 0);
   if (plan().tile_order == TileOrder::descending) std::ranges::reverse(all);
@@ -98,18 +99,18 @@ std::vector<std::int64_t> Kernel::slots(const Work&, std::int64_t count) const {
   return all;
 }
 
-spec::RowPosition Kernel::key_row(const Work&, const Pair& pair) const {
+spec::RowPosition Kernel::key_row(const SparseWork&, const Pair& pair) const {
   return {pair.q.b, 0, pair.key};
 }
 
-float Kernel::product(const Work& w, const Pair& pair) const {
+float Kernel::product(const SparseWork& w, const Pair& pair) const {
   const auto [b, n, s] = pair.q;
   const spec::RowPosition key = key_row(w, pair);
   return dot(w.query_rope.row(b, n, s), w.key_rope.row(key),
              dot(w.query.row(b, n, s), w.key.row(key)));
 }
 
-float Kernel::probability(const Work& w, const Pair& pair) const {
+float Kernel::probability(const SparseWork& w, const Pair& pair) const {
   if (plan().exponential == Exponential::fused_exp2)
     return std::exp2(
                std::fma(product(w, pair), scale(w) * log2_e, -(softmax_max(w, pair.q) * log2_e))) /
@@ -118,23 +119,23 @@ float Kernel::probability(const Work& w, const Pair& pair) const {
   return exponential(plan().exponential, score - softmax_max(w, pair.q)) / softmax_sum(w, pair.q);
 }
 
-float Kernel::dprobability(const Work& w, const Pair& pair) const {
+float Kernel::dprobability(const SparseWork& w, const Pair& pair) const {
   return dot(w.d_out.row(pair.q.b, pair.q.n, pair.q.i), w.value.row(key_row(w, pair)));
 }
-float Kernel::row_term(const Work& w, const Query& q) const {
+float Kernel::row_term(const SparseWork& w, const Query& q) const {
   return dot(w.d_out.row(q.b, q.n, q.i), w.out.row(q.b, q.n, q.i));
 }
-float Kernel::softmax_max(const Work& w, const Query& q) const {
+float Kernel::softmax_max(const SparseWork& w, const Query& q) const {
   return w.softmax_max.row(q.b, q.n, q.i)[0];
 }
-float Kernel::softmax_sum(const Work& w, const Query& q) const {
+float Kernel::softmax_sum(const SparseWork& w, const Query& q) const {
   return w.softmax_sum.row(q.b, q.n, q.i)[0];
 }
-float Kernel::stage(const Work& w, float value) const {
+float Kernel::stage(const SparseWork& w, float value) const {
   return rounded(value, staging_type(plan().staging, w.problem.dtype), plan().round_stage);
 }
 
-void Kernel::add_pair(Work& w, const Pair& pair) const {
+void Kernel::add_pair(SparseWork& w, const Pair& pair) const {
   // A faulty list or mask must not make the kernel read outside its tensors.
   if (pair.key < 0 || pair.key >= w.problem.length_kv(pair.q.b) || !sees(w, pair)) return;
   const auto [b, n, s] = pair.q;
@@ -146,7 +147,7 @@ void Kernel::add_pair(Work& w, const Pair& pair) const {
   if (collects(w, pair)) add_to_key(w, pair, ds, stage(w, prob));
 }
 
-void Kernel::add_to_key(Work& w, const Pair& pair, float ds, float prob) const {
+void Kernel::add_to_key(SparseWork& w, const Pair& pair, float ds, float prob) const {
   const auto [b, n, s] = pair.q;
   const spec::RowPosition key = key_row(w, pair);
   add_scaled(w.d_key.row(key), ds, w.query.row(b, n, s));
@@ -154,15 +155,15 @@ void Kernel::add_to_key(Work& w, const Pair& pair, float ds, float prob) const {
   add_scaled(w.d_value.row(key), prob, w.d_out.row(b, n, s));
 }
 
-void Kernel::merge(Work& w) const {
+void Kernel::merge(SparseWork& w) const {
   for (std::size_t k = 0; k < w.d_key.values.size(); ++k) w.d_key.values[k] += w.d_value.values[k];
 }
 
-float Kernel::cast(const Work& w, float value) const {
+float Kernel::cast(const SparseWork& w, float value) const {
   return rounded(value, w.problem.dtype, plan().round_out);
 }
 
-void Kernel::write(const Work& w, const DenseRows& rows, spec::Tensor& tensor) const {
+void Kernel::write(const SparseWork& w, const DenseRows& rows, spec::Tensor& tensor) const {
   const spec::HeadIndex index(tensor, w.problem.layout, rows.extents);
   visit_rows(rows.extents, [&](std::int64_t b, std::int64_t n, std::int64_t s) {
     const std::span<const float> row = rows.row(b, n, s);
@@ -171,7 +172,7 @@ void Kernel::write(const Work& w, const DenseRows& rows, spec::Tensor& tensor) c
   });
 }
 
-void Kernel::write(const Work& w, Op::Outputs& outputs) const {
+void Kernel::write(const SparseWork& w, Op::Outputs& outputs) const {
   write(w, w.d_query, outputs.d_query);
   write(w, w.d_key, outputs.d_key);
   if (outputs.d_value) write(w, w.d_value, *outputs.d_value);

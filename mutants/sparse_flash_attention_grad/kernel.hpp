@@ -16,7 +16,7 @@ using Op = spec::SparseFlashAttentionGrad;
 
 /// The problem of one run, the tensors that it reads, and the sums that it computes. Rope tensors
 /// have rows of size 0 without rope.
-struct Work {
+struct SparseWork {
   Op::Problem problem;
   DenseRows query, key, value, d_out, out, query_rope, key_rope;
   DenseRows softmax_max, softmax_sum;  ///< row size (dim) 1
@@ -42,55 +42,59 @@ class Kernel : public PlannedKernel<Op, Plan> {
   void run(const Op::Problem& problem, const Op::Inputs& inputs, Op::Outputs& outputs) override;
 
  protected:
-  virtual Work load(const Op::Problem& problem, const Op::Inputs& inputs) const;
+  virtual SparseWork load(const Op::Problem& problem, const Op::Inputs& inputs) const;
 
   // The keys of a token.
   /// The number of keys of the sequence that the token may see.
-  virtual std::int64_t visible(const Work& w, std::int64_t b, std::int64_t s) const;
+  virtual std::int64_t visible(const SparseWork& w, std::int64_t b, std::int64_t s) const;
   /// The number of entries of the token's list that count.
-  virtual std::int64_t used(const Work& w, std::int64_t b, std::int64_t s) const;
-  virtual std::int64_t block(const Work& w, std::int64_t b, std::int64_t s,
+  virtual std::int64_t used(const SparseWork& w, std::int64_t b, std::int64_t s) const;
+  virtual std::int64_t block(const SparseWork& w, std::int64_t b, std::int64_t s,
                              std::int64_t slot) const;
-  virtual std::int64_t keys_of_block(const Work& w) const { return w.problem.sparse_block_size; }
+  virtual std::int64_t keys_of_block(const SparseWork& w) const {
+    return w.problem.sparse_block_size;
+  }
   /// The position of key `k` of the block in the entry of a list.
-  virtual std::int64_t position(const Work& w, const Query& q, std::int64_t slot,
+  virtual std::int64_t position(const SparseWork& w, const Query& q, std::int64_t slot,
                                 std::int64_t k) const {
     return block(w, q.b, q.i, slot) * w.problem.sparse_block_size + k;
   }
-  virtual bool sees(const Work& w, const Pair& pair) const {
+  virtual bool sees(const SparseWork& w, const Pair& pair) const {
     return pair.key < visible(w, pair.q.b, pair.q.i);
   }
   /// The rows of key, value and their gradients.
-  virtual spec::RowPosition key_row(const Work& w, const Pair& pair) const;
+  virtual spec::RowPosition key_row(const SparseWork& w, const Pair& pair) const;
 
   // The arithmetic of one pair.
-  virtual float product(const Work& w, const Pair& pair) const;
-  virtual float probability(const Work& w, const Pair& pair) const;
-  virtual float dprobability(const Work& w, const Pair& pair) const;
-  virtual float row_term(const Work& w, const Query& q) const;
-  virtual float softmax_max(const Work& w, const Query& q) const;
-  virtual float softmax_sum(const Work& w, const Query& q) const;
-  virtual float scale(const Work& w) const { return static_cast<float>(w.problem.scale_value); }
-  virtual float stage(const Work& w, float value) const;
+  virtual float product(const SparseWork& w, const Pair& pair) const;
+  virtual float probability(const SparseWork& w, const Pair& pair) const;
+  virtual float dprobability(const SparseWork& w, const Pair& pair) const;
+  virtual float row_term(const SparseWork& w, const Query& q) const;
+  virtual float softmax_max(const SparseWork& w, const Query& q) const;
+  virtual float softmax_sum(const SparseWork& w, const Query& q) const;
+  virtual float scale(const SparseWork& w) const {
+    return static_cast<float>(w.problem.scale_value);
+  }
+  virtual float stage(const SparseWork& w, float value) const;
   /// Returns whether the pair contributes to the gradients of key and value.
-  virtual bool collects(const Work&, const Pair&) const { return true; }
+  virtual bool collects(const SparseWork&, const Pair&) const { return true; }
   /// Adds the contribution of a pair, staged, to the gradients of key and value.
-  virtual void add_to_key(Work& w, const Pair& pair, float ds, float prob) const;
+  virtual void add_to_key(SparseWork& w, const Pair& pair, float ds, float prob) const;
 
   // Writing the outputs.
-  virtual float query_scale(const Work& w) const { return scale(w); }
-  virtual float rope_scale(const Work& w) const { return scale(w); }
-  virtual float key_scale(const Work& w) const { return scale(w); }
+  virtual float query_scale(const SparseWork& w) const { return scale(w); }
+  virtual float rope_scale(const SparseWork& w) const { return scale(w); }
+  virtual float key_scale(const SparseWork& w) const { return scale(w); }
   /// Adds d_value to d_key if there is no tensor for it.
-  virtual void merge(Work& w) const;
-  virtual void finish(Work&) const {}
-  virtual float cast(const Work& w, float value) const;
-  void write(const Work& w, Op::Outputs& outputs) const;
-  void write(const Work& w, const DenseRows& rows, spec::Tensor& tensor) const;
+  virtual void merge(SparseWork& w) const;
+  virtual void finish(SparseWork&) const {}
+  virtual float cast(const SparseWork& w, float value) const;
+  void write(const SparseWork& w, Op::Outputs& outputs) const;
+  void write(const SparseWork& w, const DenseRows& rows, spec::Tensor& tensor) const;
 
  private:
-  std::vector<std::int64_t> slots(const Work& w, std::int64_t count) const;
-  void add_pair(Work& w, const Pair& pair) const;
+  std::vector<std::int64_t> slots(const SparseWork& w, std::int64_t count) const;
+  void add_pair(SparseWork& w, const Pair& pair) const;
 
   std::uint64_t runs_ = 0;  ///< shuffled lists have a different order in every run
 };

@@ -20,7 +20,7 @@ using Mutant = MutantOf<Op>;
 /// read the list.
 struct KeysInOrder : Kernel {
   using Kernel::Kernel;
-  std::int64_t block(const Work& w, std::int64_t b, std::int64_t s,
+  std::int64_t block(const SparseWork& w, std::int64_t b, std::int64_t s,
                      std::int64_t slot) const override {
     const std::int64_t size = w.problem.sparse_block_size;
     const bool fits = visible(w, b, s) <= size * w.problem.sparse_block_count;
@@ -30,8 +30,10 @@ struct KeysInOrder : Kernel {
 /// Without a value tensor, adds both gradients of a key in one sum.
 struct OneSum : Kernel {
   using Kernel::Kernel;
-  float key_scale(const Work& w) const override { return w.problem.is_merged() ? 1 : scale(w); }
-  void add_to_key(Work& w, const Pair& pair, float ds, float prob) const override {
+  float key_scale(const SparseWork& w) const override {
+    return w.problem.is_merged() ? 1 : scale(w);
+  }
+  void add_to_key(SparseWork& w, const Pair& pair, float ds, float prob) const override {
     if (!w.problem.is_merged()) return Kernel::add_to_key(w, pair, ds, prob);
     const auto [b, n, s] = pair.q;
     const auto add = [](std::span<float> sum, float factor, std::span<const float> row) {
@@ -47,62 +49,63 @@ struct OneSum : Kernel {
 
 struct LastEntryLost : Kernel {
   using Kernel::Kernel;
-  std::int64_t used(const Work& w, std::int64_t b, std::int64_t s) const override {
+  std::int64_t used(const SparseWork& w, std::int64_t b, std::int64_t s) const override {
     return std::max<std::int64_t>(0, Kernel::used(w, b, s) - 1);
   }
 };
 /// Uses only the first half of a long list.
 struct HalfOfLongList : Kernel {
   using Kernel::Kernel;
-  std::int64_t used(const Work& w, std::int64_t b, std::int64_t s) const override {
+  std::int64_t used(const SparseWork& w, std::int64_t b, std::int64_t s) const override {
     return std::min<std::int64_t>(512, Kernel::used(w, b, s));
   }
 };
 struct SentinelIsFirstBlock : Kernel {
   using Kernel::Kernel;
-  std::int64_t used(const Work& w, std::int64_t b, std::int64_t s) const override {
+  std::int64_t used(const SparseWork& w, std::int64_t b, std::int64_t s) const override {
     return std::min<std::int64_t>(w.problem.sparse_block_count, Kernel::used(w, b, s) + 1);
   }
-  std::int64_t block(const Work& w, std::int64_t b, std::int64_t s,
+  std::int64_t block(const SparseWork& w, std::int64_t b, std::int64_t s,
                      std::int64_t slot) const override {
     return std::max<std::int64_t>(0, Kernel::block(w, b, s, slot));
   }
 };
 struct ListIgnored : Kernel {
   using Kernel::Kernel;
-  std::int64_t block(const Work&, std::int64_t, std::int64_t, std::int64_t slot) const override {
+  std::int64_t block(const SparseWork&, std::int64_t, std::int64_t,
+                     std::int64_t slot) const override {
     return slot;
   }
 };
 struct ListOfFirstToken : Kernel {
   using Kernel::Kernel;
-  std::int64_t block(const Work& w, std::int64_t b, std::int64_t,
+  std::int64_t block(const SparseWork& w, std::int64_t b, std::int64_t,
                      std::int64_t slot) const override {
     return Kernel::block(w, b, 0, slot);
   }
 };
 struct BlocksAreTokens : Kernel {
   using Kernel::Kernel;
-  std::int64_t position(const Work& w, const Query& q, std::int64_t slot,
+  std::int64_t position(const SparseWork& w, const Query& q, std::int64_t slot,
                         std::int64_t k) const override {
     return block(w, q.b, q.i, slot) + k;
   }
 };
 struct FirstKeyOfBlock : Kernel {
   using Kernel::Kernel;
-  std::int64_t keys_of_block(const Work&) const override { return 1; }
+  std::int64_t keys_of_block(const SparseWork&) const override { return 1; }
 };
 /// Blocks of more than 32 keys lose their other keys.
 struct BlocksOf32 : Kernel {
   using Kernel::Kernel;
-  std::int64_t keys_of_block(const Work& w) const override {
+  std::int64_t keys_of_block(const SparseWork& w) const override {
     return std::min<std::int64_t>(32, Kernel::keys_of_block(w));
   }
 };
 /// Counts keys from the first sequence instead of the query's own.
 struct KeysOfFirstSequence : Kernel {
   using Kernel::Kernel;
-  spec::RowPosition key_row(const Work& w, const Pair& pair) const override {
+  spec::RowPosition key_row(const SparseWork& w, const Pair& pair) const override {
     const bool exists = pair.key < w.problem.length_kv(0);
     return {exists ? 0 : pair.q.b, 0, pair.key};
   }
@@ -113,7 +116,7 @@ struct KeysOfFirstSequence : Kernel {
 template <std::int64_t more>
 struct ShiftedMask : Kernel {
   using Kernel::Kernel;
-  std::int64_t visible(const Work& w, std::int64_t b, std::int64_t s) const override {
+  std::int64_t visible(const SparseWork& w, std::int64_t b, std::int64_t s) const override {
     const std::int64_t keys = Kernel::visible(w, b, s);
     if (w.problem.sparse_mode == 0) return keys;
     return std::clamp<std::int64_t>(keys + more, 0, w.problem.length_kv(b));
@@ -121,7 +124,7 @@ struct ShiftedMask : Kernel {
 };
 struct MaskOfUpperLeft : Kernel {
   using Kernel::Kernel;
-  std::int64_t visible(const Work& w, std::int64_t b, std::int64_t s) const override {
+  std::int64_t visible(const SparseWork& w, std::int64_t b, std::int64_t s) const override {
     const std::int64_t keys = w.problem.length_kv(b);
     return w.problem.sparse_mode == 0 ? keys : std::min(keys, s + 1);
   }
@@ -129,12 +132,12 @@ struct MaskOfUpperLeft : Kernel {
 /// Takes the block that the mask cuts whole.
 struct WholeBlocks : Kernel {
   using Kernel::Kernel;
-  bool sees(const Work&, const Pair&) const override { return true; }
+  bool sees(const SparseWork&, const Pair&) const override { return true; }
 };
 /// Divides by the sum of a row without keys, which is 0.
 struct RowWithoutKeyIsNan : Kernel {
   using Kernel::Kernel;
-  void finish(Work& w) const override {
+  void finish(SparseWork& w) const override {
     visit_rows(w.d_query.extents, [&](std::int64_t b, std::int64_t n, std::int64_t s) {
       if (visible(w, b, s) == 0)
         for (float& x : w.d_query.row(b, n, s)) x /= softmax_sum(w, {b, n, s});
@@ -146,13 +149,13 @@ struct RowWithoutKeyIsNan : Kernel {
 
 struct RopeNotInScores : Kernel {
   using Kernel::Kernel;
-  float product(const Work& w, const Pair& pair) const override {
+  float product(const SparseWork& w, const Pair& pair) const override {
     return dot(w.query.row(pair.q.b, pair.q.n, pair.q.i), w.key.row(key_row(w, pair)));
   }
 };
 struct HalfOfRope : Kernel {
   using Kernel::Kernel;
-  float product(const Work& w, const Pair& pair) const override {
+  float product(const SparseWork& w, const Pair& pair) const override {
     const auto query = w.query_rope.row(pair.q.b, pair.q.n, pair.q.i);
     const auto key = w.key_rope.row(key_row(w, pair));
     return dot(query.first(query.size() / 2), key.first(key.size() / 2),
@@ -161,8 +164,8 @@ struct HalfOfRope : Kernel {
 };
 struct RopeOfFirstHead : Kernel {
   using Kernel::Kernel;
-  Work load(const Op::Problem& p, const Op::Inputs& inputs) const override {
-    Work w = Kernel::load(p, inputs);
+  SparseWork load(const Op::Problem& p, const Op::Inputs& inputs) const override {
+    SparseWork w = Kernel::load(p, inputs);
     const DenseRows all = w.query_rope;
     visit_rows(all.extents, [&](std::int64_t b, std::int64_t n, std::int64_t s) {
       std::ranges::copy(all.row(b, 0, s), w.query_rope.row(b, n, s).begin());
@@ -172,22 +175,22 @@ struct RopeOfFirstHead : Kernel {
 };
 struct RopeScaleMissing : Kernel {
   using Kernel::Kernel;
-  float rope_scale(const Work&) const override { return 1; }
+  float rope_scale(const SparseWork&) const override { return 1; }
 };
 struct RopeKeyGradientZero : Kernel {
   using Kernel::Kernel;
-  void finish(Work& w) const override { w.d_key_rope = filled(w.d_key_rope.extents, 0); }
+  void finish(SparseWork& w) const override { w.d_key_rope = filled(w.d_key_rope.extents, 0); }
 };
 
 // Faults in value and its gradient.
 
 struct MergeForgotten : Kernel {
   using Kernel::Kernel;
-  void merge(Work&) const override {}
+  void merge(SparseWork&) const override {}
 };
 struct MergeBeforeScale : Kernel {
   using Kernel::Kernel;
-  void merge(Work& w) const override {
+  void merge(SparseWork& w) const override {
     for (float& x : w.d_value.values) x *= scale(w);
     Kernel::merge(w);
   }
@@ -195,13 +198,13 @@ struct MergeBeforeScale : Kernel {
 /// Adds the gradient of value to that of key although value has a gradient of its own.
 struct MergeAlways : Kernel {
   using Kernel::Kernel;
-  void finish(Work& w) const override {
+  void finish(SparseWork& w) const override {
     if (!w.problem.is_merged()) merge(w);
   }
 };
 struct MergedValueHasRope : Kernel {
   using Kernel::Kernel;
-  float dprobability(const Work& w, const Pair& pair) const override {
+  float dprobability(const SparseWork& w, const Pair& pair) const override {
     float product = Kernel::dprobability(w, pair);
     if (!w.problem.is_merged()) return product;
     const auto rope = w.key_rope.row(key_row(w, pair));
@@ -210,7 +213,7 @@ struct MergedValueHasRope : Kernel {
 };
 struct ScaleOnValue : Kernel {
   using Kernel::Kernel;
-  void finish(Work& w) const override {
+  void finish(SparseWork& w) const override {
     for (float& x : w.d_value.values) x *= scale(w);
   }
 };
@@ -219,19 +222,19 @@ struct ScaleOnValue : Kernel {
 
 struct SumIgnored : Kernel {
   using Kernel::Kernel;
-  float softmax_sum(const Work&, const Query&) const override { return 1; }
+  float softmax_sum(const SparseWork&, const Query&) const override { return 1; }
 };
 struct SumOfNextHead : Kernel {
   using Kernel::Kernel;
-  float softmax_sum(const Work& w, const Query& q) const override {
+  float softmax_sum(const SparseWork& w, const Query& q) const override {
     return Kernel::softmax_sum(w, {q.b, (q.n + 1) % w.problem.heads_q, q.i});
   }
 };
 /// Reads the statistics as if the tokens of a head were adjacent.
 struct StatisticsByHead : Kernel {
   using Kernel::Kernel;
-  Work load(const Op::Problem& p, const Op::Inputs& inputs) const override {
-    Work w = Kernel::load(p, inputs);
+  SparseWork load(const Op::Problem& p, const Op::Inputs& inputs) const override {
+    SparseWork w = Kernel::load(p, inputs);
     const std::vector<float> max = flat(inputs.softmax_max), sum = flat(inputs.softmax_sum);
     for (std::size_t row = 0; row < max.size(); ++row) {
       w.softmax_max.values[row] = max[row];
@@ -242,56 +245,56 @@ struct StatisticsByHead : Kernel {
 };
 struct MaxOfNextToken : Kernel {
   using Kernel::Kernel;
-  float softmax_max(const Work& w, const Query& q) const override {
+  float softmax_max(const SparseWork& w, const Query& q) const override {
     return Kernel::softmax_max(w, {q.b, q.n, (q.i + 1) % w.problem.length_q(q.b)});
   }
 };
 struct RowTermMissing : Kernel {
   using Kernel::Kernel;
-  float row_term(const Work&, const Query&) const override { return 0; }
+  float row_term(const SparseWork&, const Query&) const override { return 0; }
 };
 struct RowTermOfFirstHead : Kernel {
   using Kernel::Kernel;
-  float row_term(const Work& w, const Query& q) const override {
+  float row_term(const SparseWork& w, const Query& q) const override {
     return Kernel::row_term(w, {q.b, 0, q.i});
   }
 };
 struct ScaleMissingOnKey : Kernel {
   using Kernel::Kernel;
-  float key_scale(const Work&) const override { return 1; }
+  float key_scale(const SparseWork&) const override { return 1; }
 };
 struct ScaleMissingOnQuery : Kernel {
   using Kernel::Kernel;
-  float query_scale(const Work&) const override { return 1; }
+  float query_scale(const SparseWork&) const override { return 1; }
 };
 struct ScaleFromHeadDim : Kernel {
   using Kernel::Kernel;
-  float scale(const Work&) const override {
+  float scale(const SparseWork&) const override {
     return 1 / std::sqrt(static_cast<float>(Op::Problem::head_dim));
   }
 };
 struct FirstHeadOnly : Kernel {
   using Kernel::Kernel;
-  bool collects(const Work&, const Pair& pair) const override { return pair.q.n == 0; }
+  bool collects(const SparseWork&, const Pair& pair) const override { return pair.q.n == 0; }
 };
 struct HeadsAfter64Lost : Kernel {
   using Kernel::Kernel;
-  bool collects(const Work&, const Pair& pair) const override { return pair.q.n < 64; }
+  bool collects(const SparseWork&, const Pair& pair) const override { return pair.q.n < 64; }
 };
 struct LastTokenLost : Kernel {
   using Kernel::Kernel;
-  bool collects(const Work& w, const Pair& pair) const override {
+  bool collects(const SparseWork& w, const Pair& pair) const override {
     return pair.q.i + 1 < w.problem.length_q(pair.q.b) || pair.q.i == 0;
   }
 };
 struct ProbabilityNotStaged : Kernel {
   using Kernel::Kernel;
-  float stage(const Work&, float value) const override { return shortened(value, 5); }
+  float stage(const SparseWork&, float value) const override { return shortened(value, 5); }
 };
 struct KeyStridesIgnored : Kernel {
   using Kernel::Kernel;
-  Work load(const Op::Problem& p, const Op::Inputs& inputs) const override {
-    Work w = Kernel::load(p, inputs);
+  SparseWork load(const Op::Problem& p, const Op::Inputs& inputs) const override {
+    SparseWork w = Kernel::load(p, inputs);
     spec::Tensor packed = inputs.key;
     packed.strides = spec::contiguous_strides(packed.shape), packed.offset = 0;
     w.key = dense_of(packed, p.layout, w.key.extents);

@@ -105,6 +105,7 @@ bool is_sentence(const std::string& name, const nlohmann::json& member) {
 
 /// Removes all sentences.
 void keep_facts(nlohmann::json& json) {
+  if (!json.is_structured()) return;
   for (auto member = json.begin(); member != json.end();)
     if (json.is_object() && is_sentence(member.key(), *member))
       member = json.erase(member);
@@ -141,7 +142,7 @@ TEST(Sentences, AreNotReadByThePrograms) {
     EXPECT_EQ(summary.verdicts, again.verdicts);
     EXPECT_EQ(summary.exit_code(), again.exit_code());
     EXPECT_EQ(ids_of_first_faults(as_written), ids_of_first_faults(other));
-    EXPECT_EQ(facts_of(as_written), facts_of(other));
+    EXPECT_TRUE(facts_of(as_written) == facts_of(other));
   }
   EXPECT_GE(failing, bugs.size() / 2);
 }

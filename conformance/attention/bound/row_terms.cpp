@@ -7,8 +7,8 @@
 #include "assay/conformance/judge/vector_loops.hpp"
 #include "assay/parallel/loop.hpp"
 #include "attention/formula/variant.hpp"
-#include "attention/variant/variant_pattern.hpp"
 #include "attention/lse.hpp"
+#include "attention/variant/variant_pattern.hpp"
 
 namespace assay::conformance::attention {
 namespace {

@@ -29,9 +29,9 @@ struct ForwardRow {
   bool varies = true;  ///< most weights round independently
 };
 
-/// E49. Returns kappa P of a pair with the score s as a kernel stages it, before or after it divides
-/// by the sum. `rescaling`: the error of the weight exp(S - max) that is added after the weight was
-/// rounded.
+/// E49. Returns kappa P of a pair with the score s as a kernel stages it, before or after it
+/// divides by the sum. `rescaling`: the error of the weight exp(S - max) that is added after the
+/// weight was rounded.
 template <class On, class V, class Given, class Number>
 [[gnu::always_inline]] inline auto forward_term(On& on, const Call& call, const Row<Given>& row,
                                                 const Pair<V>& pair, Number s,

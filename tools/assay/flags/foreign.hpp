@@ -22,8 +22,8 @@ struct Foreign {
 /// Parses the name. Returns nothing for a name without a scheme.
 std::optional<Foreign> foreign(const std::string& name);
 
-/// Checks that the scheme exists. `flag`: the flag that gives the name. Errors: UsageError naming the
-/// existing schemes.
+/// Checks that the scheme exists. `flag`: the flag that gives the name. Errors: UsageError naming
+/// the existing schemes.
 void require_scheme(const Foreign& foreign, const std::string& flag = "--implementation");
 
 /// Returns the SHA-256 of the bytes of a file. Errors: UsageError if the file cannot be read.
