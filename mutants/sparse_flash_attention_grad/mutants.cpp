@@ -304,11 +304,11 @@ struct KeyStridesIgnored : Kernel {
 
 template <class Bug>
 Mutant planted(const std::string& name, std::string bug, const Plan& plan = flash_like) {
-  return planted_in<Op, Bug>("sfag_" + name, std::move(bug), plan);
+  return planted_in<Op, Bug>(name, std::move(bug), plan);
 }
 template <class Variant = Kernel>
 Mutant healthy(const std::string& name, std::string choice, const Plan& plan) {
-  return healthy_in<Op, Variant>("sfag_" + name, std::move(choice), plan);
+  return healthy_in<Op, Variant>(name, std::move(choice), plan);
 }
 
 std::vector<Mutant> healthy_kernels() {
@@ -387,24 +387,23 @@ std::vector<Mutant> number_faults() {
                              "gradients of keys lack the last of several tokens"),
       planted<ProbabilityNotStaged>("staged_in_5_bits", "P and dS have five significant bits"),
       planted<KeyStridesIgnored>("key_strides_ignored", "reads key as if it were contiguous"),
-      misdeclared_in<Op, Kernel>("sfag_truncates_secretly",
+      misdeclared_in<Op, Kernel>("truncates_secretly",
                                  "casts truncate, round half to even is declared",
                                  Plan{.round_out = Rounding::rtz}, Plan{}),
-      misdeclared_in<Op, Kernel>("sfag_stages_secretly", "P and dS are staged, fp32 is declared",
-                                 Plan{}, Plan{.staging = Staging::fp32}),
-      planted_in<Op, Crashes<Op, Kernel>>("sfag_crashes", "the run ends in an exception",
-                                          flash_like),
+      misdeclared_in<Op, Kernel>("stages_secretly", "P and dS are staged, fp32 is declared", Plan{},
+                                 Plan{.staging = Staging::fp32}),
+      planted_in<Op, Crashes<Op, Kernel>>("crashes", "the run ends in an exception", flash_like),
   };
 }
 
 std::vector<Mutant> argument_faults() {
   using Call = spec::Call<Op>;
   std::vector<Mutant> all = {checking<Kernel, Op>(
-      "sfag_argument_checks", "a correct kernel that checks its arguments", flash_like, {})};
+      "argument_checks", "a correct kernel that checks its arguments", flash_like, {})};
   all.front().healthy = true;
   std::ranges::move(
       careless<Kernel, Op>(
-          "sfag_", flash_like,
+          flash_like,
           {{"refuses_null_value", "refuses calls with a null value", "value must be given",
             [](const Call& c) { return c.parameters.value.present; }},
            {"refuses_no_rope", "refuses calls without rope tensors", "queryRope must be given",

@@ -15,8 +15,7 @@
 int main(int count, char** arguments) {
   using namespace assay;
   const std::vector<std::string_view> named(arguments + 1, arguments + count);
-  spec::for_each_operator([&]<class Op> {
-    if (std::ranges::find(named, Op::name) == named.end()) return;
+  const auto print = [&]<class Op> {
     std::map<std::string, std::string> entry_points;  // message and status -> entry points
     test::each_planned_answer<Op>([&](const auto& c, const auto&, const test::Answer& given) {
       if (given.message.empty()) return;
@@ -26,5 +25,9 @@ int main(int count, char** arguments) {
       if (own.find(name) == std::string::npos) own += name;
     });
     for (const auto& [answer, own] : entry_points) std::cout << answer << ';' << own << ")\n";
+  };
+  spec::for_each_operator([&]<class Op> {
+    if constexpr (optimized::IsTiled<Op>)
+      if (std::ranges::find(named, Op::name) != named.end()) print.template operator()<Op>();
   });
 }

@@ -116,8 +116,7 @@ void expect_equal_refusals(spec::Implementation<Op>& kernel) {
   const auto cases = selected<Op>([](const Case<Op>& c) { return !c.violate.empty(); });
   ASSERT_GT(cases.size(), 30u);
   expect_equal_judgements(cases, kernel);
-  EXPECT_EQ(status_of(judge_case(cases.front(), kernel)).size(), 6u)
-      << "the finding must contain a status";
+  EXPECT_TRUE(status_of(judge_case(cases.front(), kernel))) << "the finding must contain a status";
 }
 
 /// Judges every legal call that differs from the default form ("variant"), in process and through

@@ -27,7 +27,8 @@ struct InaccurateExp : Kernel {
     declared.exp_error = declares_it ? 0x1p-21 : 0x1p-24;
     return declared;
   }
-  float probability(const Work& w, Query q, std::int64_t j, const RowState& row) const override {
+  float probability(const AttentionWork& w, Query q, std::int64_t j,
+                    const RowState& row) const override {
     if (!keeps(w, q, j)) return 0;
     const double x = score(w, q, j) - row.softmax_max;
     const double error = 0x1p-21 * (alternating ? std::sin(40 * x) : 1);
@@ -44,7 +45,8 @@ struct LogSumExp : Kernel {
     declared.lse_form = declares_it;
     return declared;
   }
-  float probability(const Work& w, Query q, std::int64_t j, const RowState& row) const override {
+  float probability(const AttentionWork& w, Query q, std::int64_t j,
+                    const RowState& row) const override {
     if (!keeps(w, q, j)) return 0;
     return std::exp(score(w, q, j) - (row.softmax_max + std::log(row.softmax_sum)));
   }
