@@ -11,6 +11,7 @@
 #include "assay/adapters/plugin.hpp"
 #include "assay/cli/main.hpp"
 #include "flags/choose.hpp"
+#include "process/descriptor.hpp"
 #include "process/launch.hpp"
 #include "sweep_of_two.hpp"
 
