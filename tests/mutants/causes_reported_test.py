@@ -94,7 +94,7 @@ class Printed(unittest.TestCase):
                    for file in (written, other)]
         self.assertEqual(*digests)
         compared = subprocess.run([ASSAY, "report", other, written], capture_output=True, text=True)
-        self.assertIn(f"{len(report['cases'])} in both, 0 only now, 0 only", compared.stdout)
+        self.assertIn(f"{len(report['cases'])} cases in both, 0 only now, 0 only", compared.stdout)
         causes = compared.stdout[compared.stdout.index("causes: "):]
         for cause in report["causes"]:
             self.assertIn(cause["pattern"], causes)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import shlex
 import subprocess
 from pathlib import Path
@@ -40,7 +41,8 @@ def test_a_cause_of_a_sweep_names_the_wrong_part(tmp_path: Path) -> None:
     assert report["causes"][0]["pattern"].startswith("what the forward saved is wrong: softmax_sum: "), text
     assert all(case["evidence"].startswith("what the forward saved is wrong (softmax_sum): ") for case in report["cases"])
     failing = read_reports(tmp_path / "report.json").failures[0]
-    again = subprocess.run(["sh", "-c", failing.replay], capture_output=True, text=True, check=False)
+    path = f"{Path(assay.find_program()).parent}:{os.environ['PATH']}"
+    again = subprocess.run(["sh", "-c", failing.replay], capture_output=True, text=True, check=False, env={**os.environ, "PATH": path})
     assert again.returncode == 1 and again.stdout.splitlines()[-1] == "what the forward saved is wrong (softmax_sum).", again
     assert f"--implementation=optimized-a2 --forward={shlex.quote(forward)}" in text
 
@@ -59,4 +61,4 @@ def test_each_part_of_a_pair_names_its_implementation() -> None:
     forward = assay.judging.command_of(served_forward)
     text = program.run(["run", *FLASH.format("fp32").split(), "--implementation=optimized-a2", "--forward", forward, "--json"])
     parts = json.loads(text)["parts"]
-    assert [parts[name]["implementation"] for name in ("forward", "backward", "end_to_end")] == [forward, "optimized-a2", "optimized-a2"]
+    assert [parts[name]["implementation"] for name in ("forward", "backward")] == [forward, "optimized-a2"]

@@ -213,8 +213,9 @@ void print_failures(const Results& results, const std::string& program, Detail d
 }
 
 /// Prints why cases were not applicable, the most frequent reasons first. Cases have the same
-/// reason if the same rule decided them, for the same way to break a requirement, relation and
-/// words of the kernel. The sentence is that of the first case.
+/// reason if the same rule decided them, with the same words of the kernel; for an open question
+/// also for the same way to break a requirement, for a relation that does not apply also for the
+/// same relation. The sentence is that of the first case.
 void print_reasons(const Results& results, Detail detail, std::ostream& out) {
   using Key = std::tuple<conformance::Rule, std::string, std::string, std::optional<std::string>>;
   using Reason = std::pair<std::string, std::int64_t>;
@@ -222,8 +223,11 @@ void print_reasons(const Results& results, Detail detail, std::ostream& out) {
   for (const CaseReport& report : results.cases)
     if (report.verdict == Verdict::not_applicable && !report.findings.empty()) {
       const conformance::Finding& first = report.findings.front();
-      const Key key(report.verdict.rule(), field(report, "violate"), field(report, "relation"),
-                    first.message);
+      const conformance::Rule rule = report.verdict.rule();
+      const bool is_open = rule == conformance::Rule::open_question;
+      const bool is_relation = rule == conformance::Rule::domain;
+      const Key key(rule, is_open ? field(report, "violate") : "",
+                    is_relation ? field(report, "relation") : "", first.message);
       const auto [entry, is_new] = counts.try_emplace(key, sentence_of(first, report), 0);
       ++entry->second.second;
     }

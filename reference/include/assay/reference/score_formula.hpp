@@ -14,8 +14,9 @@ struct ScorePosition {
 template <class Real>
 class ScoreFormula {
  public:
+  /// The function and its derivative by the score.
   struct Value {
-    Real score, slope;  ///< the function and its derivative by the score
+    Real score, slope;
   };
 
   virtual ~ScoreFormula() = default;

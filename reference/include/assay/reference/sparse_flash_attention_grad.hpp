@@ -48,6 +48,7 @@ SparseFlashForward<Real> forward_row(const spec::SparseFlashAttentionGrad::Probl
                                      const SparseFlashOperands<Real>& operands, std::int64_t b,
                                      std::int64_t n, std::int64_t s);
 
+/// A row of the gradients of query and queryRope.
 template <class Real>
 struct SparseFlashQueryRow {
   std::vector<Real> d_query, d_query_rope;
