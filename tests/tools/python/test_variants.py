@@ -200,11 +200,13 @@ def test_a_fault_of_a_softcap_fails(name: str) -> None:
     assert not judged(SOFTCAP_FAULTS[name], softcap.line(**SHAPE)).conforms
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", WINDOW_FAULTS)
 def test_a_fault_of_a_window_fails(name: str) -> None:
     assert not judged(Kernel(keep=WINDOW_FAULTS[name]), window.line(**SHAPE)).conforms
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ALIBI_FAULTS)
 def test_a_fault_of_a_bias_fails(name: str) -> None:
     assert not judged(Kernel(ALIBI_FAULTS[name]), alibi.line(**SHAPE)).conforms
@@ -302,6 +304,12 @@ def in_double(case: assay.Case) -> dict[str, Array]:
         gradients = of.scale * ds @ k, _summed(of.scale * ds.swapaxes(2, 3) @ q, kv), _summed(p.swapaxes(2, 3) @ dy, kv)
         results.append(Gradients(*(gradient.astype(of.query.dtype) for gradient in gradients)))
     return dict(outputs_of(case, results))
+
+
+def test_a_kernel_that_does_not_compute_formulas_is_not_accused() -> None:
+    program = assay.program.Program(assay.find_program())
+    with pytest.raises(assay.AssayError, match="--variant has a formula, which 'optimized-a2' does not compute; give your kernel"):
+        program.run(["run", *softcap.line(**SHAPE).split(), "--implementation=optimized-a2"])
 
 
 def test_a_sweep_of_a_formula_judges_the_plan() -> None:

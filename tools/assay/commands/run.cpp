@@ -98,9 +98,20 @@ ExitCode run_pair(const RunOptions& options, const conformance::Case<Op>& c,
   }
 }
 
+/// Refuses a case with a formula of the user for kernels that compute the documented attention
+/// only: they would fail, although they are right. A program may compute the formula.
+void require_formula_computed(const std::string& variant, const std::string& implementation) {
+  if (!variant.starts_with("formula:") || implementation.starts_with("command:")) return;
+  throw UsageError("--variant has a formula, which '" + implementation +
+                   "' does not compute; give your kernel with --implementation=command:PROGRAM or "
+                   "judge a Python function with assay.judge, see docs/variants.md");
+}
+
 template <class Op>
 ExitCode run(const RunOptions& options, const CLI::App& app, const Context& context) {
   const conformance::Case<Op> c = options.fields.parsed<Op>(app);
+  require_formula_computed(c.variant,
+                           implementation_name<Op>(context.registry, options.implementation));
   for (const std::string& sentence : conformance::unread_fields(c))
     context.err << "note: " << sentence << '\n';
   if (!options.forward.empty()) return run_pair<Op>(options, c, context);
