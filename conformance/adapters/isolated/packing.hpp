@@ -1,7 +1,6 @@
 #pragma once
 
 #include <cstdint>
-#include <cstring>
 #include <string>
 #include <utility>
 
@@ -45,7 +44,7 @@ class Unpacker : public fixtures::Decoder<Unpacker> {
 
   void bytes(void* to, std::size_t size) {
     if (size > left()) throw Nonsense("it ends early");
-    std::memcpy(to, text_.data() + at_, size);
+    text_.copy(static_cast<char*>(to), size, at_);
     at_ += size;
   }
   void allow(std::uint64_t count, std::size_t sent, std::size_t /*held*/) const {
