@@ -85,7 +85,7 @@ class Kernel : public PlannedKernel<Op, Plan> {
   virtual float query_scale(const SparseWork& w) const { return scale(w); }
   virtual float rope_scale(const SparseWork& w) const { return scale(w); }
   virtual float key_scale(const SparseWork& w) const { return scale(w); }
-  /// Adds d_value to d_key if there is no tensor for it.
+  /// Adds d_value to d_key if the call has no tensor d_value.
   virtual void merge(SparseWork& w) const;
   virtual void finish(SparseWork&) const {}
   virtual float cast(const SparseWork& w, float value) const;

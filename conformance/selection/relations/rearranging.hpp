@@ -31,7 +31,7 @@ template <class Op>
 Experiment<Op> sequences_alone(const Trial<Op>& base) {
   std::vector<Piece<Op>> pieces;
   for (std::int64_t b = 0; b < base.problem.batch; ++b) {
-    Problem alone = base.problem;
+    typename Op::Problem alone = base.problem;
     alone.batch = 1;
     alone.seq_q = base.problem.length_q(b), alone.seq_kv = base.problem.length_kv(b);
     alone.lengths_q.clear(), alone.lengths_kv.clear();

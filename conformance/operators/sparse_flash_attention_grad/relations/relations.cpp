@@ -6,6 +6,7 @@
 #include "inputs/packed_rows.hpp"
 #include "operators/sparse_flash_attention_grad/inputs.hpp"
 #include "operators/sparse_flash_attention_grad/key_pattern.hpp"
+#include "selection/relations/rearranging.hpp"
 
 namespace assay::conformance {
 namespace {
@@ -119,20 +120,6 @@ Experiment<Op> split_heads(const Trial<Op>& base) {
   }
   return rearranging(base, std::move(pieces));
 }
-Experiment<Op> sequences_alone(const Trial<Op>& base) {
-  std::vector<Piece<Op>> pieces;
-  for (std::int64_t b = 0; b < base.problem.batch; ++b) {
-    Problem alone = base.problem;
-    alone.batch = 1;
-    alone.seq_q = base.problem.length_q(b), alone.seq_kv = base.problem.length_kv(b);
-    alone.lengths_q.clear(), alone.lengths_kv.clear();
-    const Origin origin = [b](const spec::RowPosition& row) {
-      return spec::RowPosition{b, row.n, row.s};
-    };
-    pieces.push_back({alone, {origin, origin}});
-  }
-  return rearranging(base, std::move(pieces));
-}
 
 Experiment<Op> other_layout(const Trial<Op>& base) {
   Trial<Op> other = base;
@@ -196,7 +183,7 @@ constexpr Relation<Op> list[] = {
     {"split_heads", "The gradients of keys of two halves of the heads add up.", Agreement::bound,
      has_heads, "several query heads", split_heads},
     {"sequences_alone", "A sequence computed alone has the same gradients as among others.",
-     Agreement::bound, has_sequences, "several sequences", sequences_alone},
+     Agreement::bound, has_sequences, "several sequences", selection::sequences_alone<Op>},
     {"other_layout", "One sequence has the same gradients in TND and in BSND.", Agreement::bound,
      is_single, "one sequence", other_layout},
     {"other_mode", "The last query sees all keys in mode 3, as every query does in mode 0.",

@@ -25,7 +25,7 @@ std::string describe(PairPart wrong);
 std::string sentence_of(const Finding& finding, const CaseReport& report);
 
 /// The sentence that says why the report has its verdict: the evidence of the decision or, without
-/// one, the sentence of the first finding of the deciding rule. Empty if there is no such finding.
+/// one, the sentence of the first finding of the deciding rule. Empty without such a finding.
 std::string evidence_of(const CaseReport& report);
 
 /// "decided by RULE: EVIDENCE"; empty without evidence.
