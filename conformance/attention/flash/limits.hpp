@@ -91,8 +91,6 @@ void require_formula(const Case<Op>& c) {
   if (!is_formula(c.variant)) return;
   const std::string with = " with a formula in --variant";
   if (c.track != Track::bound) refuse("track", text(c.track), "bound" + with);
-  if (is_packed(c.problem.input_layout))
-    refuse("layout", text(c.problem.input_layout), "BSH, SBH, BSND, BNSD" + with);
   if (c.rows != 0) refuse("rows", std::to_string(c.rows), "0" + with);
   variant_of(c.variant, c.problem);
 }

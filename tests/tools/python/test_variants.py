@@ -288,22 +288,27 @@ def test_what_is_wrong_with_a_formula_is_said() -> None:
         assay.judge(Kernel(), "nsa_compress_grad " + softcap.line().split()[-1])
 
 
-def in_double(case: assay.Case) -> dict[str, Array]:
-    """A softcap in double, for every padded layout, mask, and dropout."""
-    cap = case.parameters["cap"]
-    results = []
-    for of in attentions_of(case):
-        q, k, v, dy, out = (np.asarray(x, np.float64) for x in (of.query, of.key, of.value, of.dy, of.attention_in))
-        k, v = np.repeat(k, of.group, 1), np.repeat(v, of.group, 1)
-        t = np.tanh(of.scale * q @ k.swapaxes(2, 3) / cap)
-        with np.errstate(over="ignore"):
-            p = np.exp(cap * t - of.softmax_max[..., None]) / of.softmax_sum[..., None]
-        p = p if of.keep is None else np.where(of.keep, p, 0)
-        ds = p * (dy @ v.swapaxes(2, 3) - np.sum(dy * out, -1, keepdims=True)) * (1 - t * t)
-        kv = of.key.shape[1]
-        gradients = of.scale * ds @ k, _summed(of.scale * ds.swapaxes(2, 3) @ q, kv), _summed(p.swapaxes(2, 3) @ dy, kv)
-        results.append(Gradients(*(gradient.astype(of.query.dtype) for gradient in gradients)))
-    return dict(outputs_of(case, results))
+def in_double(score: Score, keep: Keep = _all) -> Callable[[assay.Case], dict[str, Array]]:
+    """A kernel in double, for every layout and mask."""
+
+    def kernel(case: assay.Case) -> dict[str, Array]:
+        results = []
+        for of in attentions_of(case):
+            q, k, v, dy, out = (np.asarray(x, np.float64) for x in (of.query, of.key, of.value, of.dy, of.attention_in))
+            k, v = np.repeat(k, of.group, 1), np.repeat(v, of.group, 1)
+            queries, keys = q.shape[2], k.shape[2]
+            at = Places(np.arange(queries)[:, None], np.arange(keys)[None, :], np.arange(q.shape[1])[None, :, None, None])
+            s, slope = score(case, of.scale * q @ k.swapaxes(2, 3), at)
+            with np.errstate(over="ignore"):
+                p = np.exp(s - of.softmax_max[..., None]) / of.softmax_sum[..., None]
+            p = np.where(keep(case, at) & (True if of.keep is None else of.keep), p, 0)
+            ds = p * (dy @ v.swapaxes(2, 3) - np.sum(dy * out, -1, keepdims=True)) * slope
+            kv = of.key.shape[1]
+            gradients = of.scale * ds @ k, _summed(of.scale * ds.swapaxes(2, 3) @ q, kv), _summed(p.swapaxes(2, 3) @ dy, kv)
+            results.append(Gradients(*(gradient.astype(of.query.dtype) for gradient in gradients)))
+        return dict(outputs_of(case, results))
+
+    return kernel
 
 
 def test_a_kernel_that_does_not_compute_formulas_is_not_accused() -> None:
@@ -312,11 +317,32 @@ def test_a_kernel_that_does_not_compute_formulas_is_not_accused() -> None:
         program.run(["run", *softcap.line(**SHAPE).split(), "--implementation=optimized-a2"])
 
 
+def judged_in_double(kernel: Callable[[assay.Case], dict[str, Array]], lines: list[str]) -> assay.Reports:
+    return assay.judge(assay.implementation(name="double", numerics="fp32_staging", unsupported=not_offered)(kernel), lines)
+
+
 def test_a_sweep_of_a_formula_judges_the_plan() -> None:
     lines = softcap.plan(largest=1000, random=5)
     assert len(lines) > 8 and len({line.partition(";cap=")[2] for line in lines}) == len(lines)
-    assert all("--layout=TND" not in line for line in lines)
-    healthy = assay.implementation(name="double", numerics="fp32_staging", unsupported=not_offered)(in_double)
-    reports = assay.judge(healthy, lines)
+    assert any("--layout=TND" in line for line in lines) and any("--layout=BSH" in line for line in lines)
+    reports = judged_in_double(in_double(capped), lines)
     assert set(reports.verdicts) <= {"conforms", "conforms_weak", "not_applicable", "vacuous"}, reports.summary()
-    assert reports.verdicts["conforms"] > 4
+    assert reports.verdicts["conforms"] > 10
+
+
+PACKED = SHAPE | {"layout": "TND", "entry_point": "u2", "batch": 3, "lengths_q": [33, 0, 9], "lengths_kv": [20, 5, 49]}
+
+
+def _window(case: assay.Case, i: Array, j: Array) -> Array:
+    doc = case.arrays["doc"]
+    return (np.abs(i - j) <= case.parameters["w"]) & (doc[i % doc.size] == doc[j % doc.size])
+
+
+def test_places_in_packed_sequences_start_at_each_sequence() -> None:
+    line = window.line(**PACKED)
+    assert judged_in_double(in_double(_same, windowed), [line]).conforms
+    # The last sequence starts at token 33 of the queries, and at token 25 of the keys.
+    counted_on = in_double(_same, lambda case, at: _window(case, at.i + (at.i.size == 9) * 33, at.j + (at.j.size == 49) * 25))
+    assert not judged_in_double(counted_on, [line]).conforms
+    assert judged_in_double(in_double(capped), [softcap.line(**PACKED)]).conforms
+    assert not judged_in_double(in_double(lambda case, s, at: (capped(case, s, at)[0], np.ones_like(s))), [softcap.line(**PACKED)]).conforms
