@@ -190,21 +190,19 @@ std::string guess_of(const std::string& value, const std::string& accepted) {
   return guess.empty() ? "" : "did you mean '" + guess + "'? ";
 }
 
-/// Returns whether the value begins with a letter, although the field accepts only numbers of a
-/// range.
-bool is_word_for_number(const std::string& value, const std::string& accepted) {
-  const bool is_range = accepted.find_first_not_of("-0123456789") == accepted.find(" to ");
-  return is_range && !value.empty() && is_letter(value.front());
-}
-
 }  // namespace
 
 void refuse(std::string_view field, const std::string& value, const std::string& accepted,
             const std::string& next) {
-  throw std::invalid_argument("--" + std::string(field) + "=" + value +
-                              (is_word_for_number(value, accepted) ? " is not a number: " : ": ") +
+  throw std::invalid_argument("--" + std::string(field) + "=" + value + ": " +
                               guess_of(value, accepted) + "accepted: " + accepted +
                               (next.empty() ? "" : "; " + next));
+}
+
+void refuse_integer(std::string_view field, const std::string& text, const std::string& accepted) {
+  const bool is_word = !text.empty() && is_letter(text.front());
+  throw std::invalid_argument("--" + std::string(field) + "=" + text +
+                              (is_word ? " is not a number: " : ": ") + "accepted: " + accepted);
 }
 
 void refuse_alone(std::string_view field, const std::string& value, const std::string& lack,

@@ -112,14 +112,15 @@ void parse_member(std::string_view name, std::string_view text, Member& member) 
     if (!parse_whole(text, member) || !std::isfinite(member))
       refuse(name, std::string(text), "a finite number");
   } else if constexpr (std::same_as<Member, std::uint64_t>) {
-    if (!parse_whole(text, member)) refuse(name, std::string(text), "0 to 18446744073709551615");
+    if (!parse_whole(text, member))
+      refuse_integer(name, std::string(text), "0 to 18446744073709551615");
   } else if constexpr (std::same_as<Member, std::vector<std::int64_t>>) {
     member = parse_list<Op>(name, text);
   } else {
     static_assert(std::same_as<Member, std::int64_t>);
     const FieldRange range = range_of<Op>(name);
     if (!parse_whole(text, member) || !range.has(member))
-      refuse(name, std::string(text), range.text());
+      refuse_integer(name, std::string(text), range.text());
   }
 }
 

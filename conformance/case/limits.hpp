@@ -32,6 +32,9 @@ struct FieldRange {
 /// next.
 [[noreturn]] void refuse(std::string_view field, const std::string& value,
                          const std::string& accepted, const std::string& next = {});
+/// The same for the text of an integer field, which may be a word.
+[[noreturn]] void refuse_integer(std::string_view field, const std::string& text,
+                                 const std::string& accepted);
 /// Throws std::invalid_argument for a value that is legal only with another field: "--keep_prob=0.5
 /// needs a drop mask: add --drop_mask=exact".
 [[noreturn]] void refuse_alone(std::string_view field, const std::string& value,

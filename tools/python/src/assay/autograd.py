@@ -19,7 +19,7 @@ from assay.implementation import Predicate, Unsupported, numerics_json
 from assay.judging import export_lines, frame_of_kernel
 from assay.naming import Named
 from assay.pairs import MAXIMUM, SUM, Pair, keeps_only_logsumexp, known_saved_values, pair_of, with_rows_without_keys
-from assay.program import AssayError, Program, find_program
+from assay.program import AssayError, Program, RefusedLine, find_program
 from assay.reports import Finding, Report, read_reports
 
 _SUM_P_DP = ("torch_composed_bf16", "torch_fp32", "jax_cpu")  # presets whose row term is the sum of P dP
@@ -276,8 +276,8 @@ class _Judge:
         if line not in self.forwards:
             try:
                 self.forwards[line] = export_lines(self.folder / "forward.h5", [line], "", self.program)[0]
-            except AssayError as refusal:
-                if not self.pair.as_inputs or "the case breaks " not in str(refusal):
+            except RefusedLine:  # the line has the fields of a legal case: only the forward's documents can forbid it
+                if not self.pair.as_inputs:
                     raise
                 self.forwards[line] = None
         return self.forwards[line]

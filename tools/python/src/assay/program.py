@@ -19,6 +19,10 @@ class AssayError(RuntimeError):
     """Raised if the program assay was not found, or reports wrong usage."""
 
 
+class RefusedLine(AssayError):
+    """Raised if the program refuses its words: exit status 2."""
+
+
 def _starts_it(path: Path) -> bool:
     """Returns whether the file is the script that pip generates for `main`, which only starts the program."""
     with path.open("rb") as file:
@@ -108,6 +112,6 @@ class Program:
             # The message does not contain the command, because its temporary files no longer exist; the error text
             # names the caller's input.
             if done.returncode == _USAGE and said:
-                raise AssayError(said.removeprefix("assay: "))
+                raise RefusedLine(said.removeprefix("assay: "))
             raise AssayError(f"{' '.join(line)}: exit status {done.returncode}: {said}")
         return done.stdout
