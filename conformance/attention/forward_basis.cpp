@@ -111,7 +111,7 @@ std::int64_t element_of(const spec::Tensor& tensor, std::int64_t place) {
 /// Checks that the copies of every value of a statistic have the same bits.
 void check_copies(const std::string& name, const spec::Tensor& tensor, std::int64_t rows,
                   std::vector<Finding>& findings) {
-  StructureFindings differing(name, "differs from the first of its copies", findings);
+  StructureFindings differing(name, FactKind::differs_from_copy, findings);
   const std::int64_t next_copy = tensor.strides.back();
   const auto bits = [&](std::int64_t element) {
     return tensor.bytes.data() + element * size_of(tensor.dtype);
@@ -348,10 +348,8 @@ std::vector<Finding> ForwardBasis::check_structure(const ForwardTensors& outputs
 void ForwardBasis::check_rows(const spec::Tensor& output, std::vector<Finding>& findings) const {
   const spec::Extents extents = output_extents(dense_);
   const spec::HeadView view(output, dense_.problem.input_layout, extents);
-  StructureFindings nonzero("attention_out", "is not zero although the query attends to no key",
-                            findings, 0);
-  StructureFindings infinite("attention_out", "is not finite although nothing can overflow",
-                             findings);
+  StructureFindings nonzero("attention_out", FactKind::nonzero_without_key, findings, 0);
+  StructureFindings infinite("attention_out", FactKind::infinite, findings);
   Floors residues(dense_, 1);
   std::vector<double> row(at(extents.dim));
   std::vector<std::uint8_t> times;

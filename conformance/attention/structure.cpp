@@ -25,7 +25,7 @@ struct Checked {
   const std::vector<std::uint8_t>& due_zero;
   bool staging_may_overflow;  ///< if true, only judged rows say where to expect infinities
   double largest_prob;
-  const char* not_zero;  ///< message for a row that is not zero although it must be
+  FactKind not_zero;  ///< says why a row must be zero
 };
 
 /// unit_floor(row, d): an upper bound of |x| in every correct kernel, for P = 1 in every pair.
@@ -34,7 +34,7 @@ void check_values(const Checked& c, const Op::Problem& p, const Arithmetic& arit
                   UnitFloor&& unit_floor, std::vector<Finding>& findings) {
   const spec::HeadView view(c.tensor, p.input_layout, c.extents);
   StructureFindings nonzero(c.name, c.not_zero, findings, 0);
-  StructureFindings infinite(c.name, "is not finite although nothing can overflow", findings);
+  StructureFindings infinite(c.name, FactKind::infinite, findings);
   const double threshold = overflow_threshold(arithmetic.io);
   std::vector<double> row(at(c.extents.dim));
   for (std::int64_t b = 0; b < c.extents.batch; ++b)
@@ -59,8 +59,7 @@ void check_values(const Checked& c, const Op::Problem& p, const Arithmetic& arit
 /// clear the sums of all tokens (requirement TND-3b).
 void check_padding(const char* name, const spec::Tensor& tensor, const spec::Extents& e,
                    std::vector<Finding>& findings) {
-  StructureFindings nonzero(name, "is not zero although its token belongs to no sequence", findings,
-                            0);
+  StructureFindings nonzero(name, FactKind::nonzero_without_sequence, findings, 0);
   const spec::Shape& s = tensor.strides;
   std::vector<double> row(at(e.dim));
   for (std::int64_t token = 0; token < e.padding; ++token)
@@ -137,9 +136,8 @@ std::vector<Finding> check_structure(const Dense& dense, const Arithmetic& arith
                          const std::vector<std::uint8_t>& zero_rows, auto&& unit_floor) {
     check_storage(name, tensor, findings);
     check_padding(name, tensor, extents, findings);
-    const char* const not_zero = &zero_rows == &zeros.query_row
-                                     ? "is not zero although the query attends to no key"
-                                     : "is not zero although no query attends to the key";
+    const FactKind not_zero = &zero_rows == &zeros.query_row ? FactKind::nonzero_without_key
+                                                             : FactKind::nonzero_without_query;
     const Checked checked{name,         tensor,  extents, zero_rows, staging_overflows,
                           largest_prob, not_zero};
     check_values(checked, p, arithmetic, unit_floor, findings);

@@ -43,8 +43,8 @@ double overflow_threshold_of(const Arithmetic& arithmetic) {
 void check_values(const Operands& operands, const Sum& sum, const Arithmetic& arithmetic,
                   const spec::Tensor& output, std::vector<Finding>& findings) {
   const std::string name(sum.name);
-  StructureFindings nonzero(name, "is not zero although no window covers it", findings, 0);
-  StructureFindings infinite(name, "is not finite although nothing can overflow", findings);
+  StructureFindings nonzero(name, FactKind::nonzero_without_window, findings, 0);
+  StructureFindings infinite(name, FactKind::infinite, findings);
   const double threshold = overflow_threshold_of(arithmetic);
   const spec::HeadIndex index = index_of(output, sum.extents);
   const spec::Extents& e = sum.extents;

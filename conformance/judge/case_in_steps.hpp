@@ -84,7 +84,7 @@ void CaseInSteps<Op>::State::call(spec::Implementation<Op>& kernel) {
     is_accepted = true;
     if (c.track == Track::arguments) {
       report = blank_report(c);
-      report->verdict = {Rule::legal_call, Ground::accepted, "phase 1 accepted a legal call"};
+      report->verdict = {Rule::legal_call, Ground::accepted, FactKind::phase_1_accepted};
       return;
     }
     has_numbers = true;
@@ -158,7 +158,7 @@ CaseReport CaseInSteps<Op>::conclude(spec::Implementation<Op>& kernel) {
   CaseReport report = std::move(*state_->report);
   report.implementation = state_->implementation;
   if (const auto& seen = state_->afterwards) {
-    add_note(report, FindingRule::structure, seen->what());
+    add_note(report, FindingRule::structure, {FactKind::quoted, seen->what()});
     if (contribution(report.verdict) != ExitCode::nonconformant)
       report.verdict = decision_of(*seen);
   }

@@ -2,10 +2,10 @@
 
 #include <algorithm>
 #include <cmath>
-#include <sstream>
 #include <stdexcept>
 #include <string>
 #include <utility>
+#include <variant>
 
 #include "assay/conformance/inputs/inputs.hpp"
 #include "judge/basis.hpp"
@@ -34,44 +34,26 @@ Decision graver(Decision a, Decision b) {
   return rank(a) < rank(b) ? b : a;
 }
 
-Decision summed_up(Decision decision, const CaseReport& report) {
-  if (decision != Verdict::conforms || report.tensors.empty()) return decision;
-  std::int64_t elements = 0;
-  std::string tensors;
-  const TensorReport* worst = nullptr;
-  for (const TensorReport& tensor : report.tensors) {
-    elements += tensor.elements_judged;
-    tensors += (tensors.empty() ? "" : ", ") + tensor.name;
-    if (worst == nullptr || tensor.worst > worst->worst) worst = &tensor;
-  }
-  std::ostringstream text;
-  text.precision(3);
-  text << elements << " elements of " << tensors << " agree";
-  if (worst != nullptr && worst->worst > 0)
-    text << "; the worst error is " << worst->worst << " of its limit, in " << worst->name;
-  decision.evidence = text.str();
-  return decision;
-}
-
 void conclude(CaseReport& report, Decision decision) {
   for (const Finding& count : report.findings)
     if (is_count(count))
-      report.fields.emplace_back(count.text, std::to_string(std::llround(count.actual)));
+      report.fields.emplace_back(std::get<std::string>(count.fact.values.front()),
+                                 std::to_string(std::llround(count.actual)));
   std::erase_if(report.findings, is_count);
-  report.verdict = summed_up(std::move(decision), report);
+  report.verdict = std::move(decision);
   if (contribution(report.verdict) != ExitCode::conformant) return;
   for (TensorReport& tensor : report.tensors) tensor.errors.reset();
 }
 
 Decision structure_decision(const std::vector<Finding>& findings) {
   const auto fault = std::ranges::find_if_not(findings, is_count);
-  if (fault == findings.end()) return no_objection("the structure of the outputs");
-  return {Rule::structure, fault->text};
+  if (fault == findings.end()) return no_objection();
+  return {Rule::structure, fact_of(*fault)};
 }
 
 Decision control_decision(const std::vector<ControlResult>& controls, CaseReport& report) {
   bool applicable = false;
-  Decision decision = no_objection("the controls");
+  Decision decision = no_objection();
   for (std::size_t k = 0; k < controls.size(); ++k) {
     report.tensors[k].controls = controls[k].letters;
     report.tensors[k].rows_nonzero = controls[k].rows_nonzero;
@@ -79,23 +61,23 @@ Decision control_decision(const std::vector<ControlResult>& controls, CaseReport
     applicable |= controls[k].applicable;
     const std::string& name = report.tensors[k].name;
     if (controls[k].weak)
-      decision = graver(std::move(decision),
-                        {Rule::control, Ground::missed,
-                         name + ": a control was missed (" + controls[k].letters + ")"});
+      decision = graver(
+          std::move(decision),
+          {Rule::control, Ground::missed, {FactKind::control_missed, name, controls[k].letters}});
     if (!controls[k].blind) continue;
     report.findings.push_back({.rule = FindingRule::control, .tensor = name});
     return {Rule::control, Ground::blind, {}};
   }
   if (!applicable) {
-    const std::string text =
-        "no output of this case exceeds its tolerance: only zeros and noise are expected";
-    report.findings.push_back({.rule = FindingRule::note, .text = text});
-    return {Rule::values_below_tolerance, text};
+    report.findings.push_back(
+        {.rule = FindingRule::note, .fact = FactKind::nothing_exceeds_tolerance});
+    return {Rule::values_below_tolerance, FactKind::nothing_exceeds_tolerance};
   }
   for (std::size_t k = 0; k < controls.size(); ++k)
-    if (!controls[k].text.empty())
-      report.findings.push_back(
-          {.rule = FindingRule::note, .tensor = report.tensors[k].name, .text = controls[k].text});
+    if (!controls[k].blind_heads.empty())
+      report.findings.push_back({.rule = FindingRule::note,
+                                 .tensor = report.tensors[k].name,
+                                 .fact = controls[k].blind_heads});
   return decision;
 }
 
@@ -130,12 +112,10 @@ Decision exemption_decision(CaseReport& report) {
   std::int64_t exempt = 0, all = 0;
   for (const TensorReport& tensor : report.tensors)
     exempt += tensor.exempt, all += tensor.exempt + tensor.elements_judged;
-  if (exempt * 100 <= all) return no_objection("the number of exempt elements");
-  const std::string text = std::to_string(exempt) + " of " + std::to_string(all) +
-                           " judged elements are exempt: staged values may overflow; the limit "
-                           "is 1 %";
-  report.findings.push_back({.rule = FindingRule::note, .text = text});
-  return {Rule::exemption, text};
+  if (exempt * 100 <= all) return no_objection();
+  const Fact fact(FactKind::too_many_exempt, exempt, all);
+  report.findings.push_back({.rule = FindingRule::note, .fact = fact});
+  return {Rule::exemption, fact};
 }
 
 std::vector<std::int64_t> judged_of(const spec::Extents& extents, std::int64_t wanted,

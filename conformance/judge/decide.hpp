@@ -24,12 +24,8 @@ namespace assay::conformance {
 /// equally severe.
 Decision graver(Decision a, Decision b);
 
-/// Returns the decision on the values of a case. If the verdict is `conforms`, the evidence becomes
-/// a summary of all tensors.
-Decision summed_up(Decision decision, const CaseReport& report);
-
-/// Writes the decision that `summed_up` returns into the report. Removes the error maps if the case
-/// conforms.
+/// Writes the decision on the values of a case into the report. Counts among the findings become
+/// fields. Removes the error maps if the case conforms.
 void conclude(CaseReport& report, Decision decision);
 
 /// Returns the decision that follows from the findings on the structure of the outputs.

@@ -4,7 +4,6 @@
 #include <limits>
 #include <optional>
 #include <span>
-#include <sstream>
 #include <stdexcept>
 #include <string>
 #include <vector>
@@ -39,13 +38,6 @@ std::uint32_t bits_at(const spec::Tensor& tensor, std::int64_t element) {
 
 double value_of(Dyadic exact) {
   return std::ldexp(static_cast<double>(exact.numerator), exact.exponent);
-}
-
-std::string text_of(double value) {
-  std::ostringstream out;
-  out.precision(9);
-  out << value;
-  return out.str();
 }
 
 /// Returns half the distance between neighbouring numbers of the format near `value`.
@@ -90,21 +82,15 @@ void TensorJudge::differ(const ExactOutput& subject, Finding finding, Dyadic exa
   differing_->add(finding);
   if (differing_->count() > most_findings) return;
   const spec::FloatFormat format = spec::format_of(subject.output->dtype);
-  finding.text = std::string(subject.tensor.name) + "(" + std::to_string(finding.b) + ", " +
-                 std::to_string(finding.n) + ", " + std::to_string(finding.s) + ", " +
-                 std::to_string(finding.d) + ") is " + text_of(finding.actual);
   if (exact.numerator == 0)
-    finding.text += finding.tolerance > 0 ? "; it must be 0 (residues of masked pairs up to " +
-                                                text_of(finding.tolerance) + " are accepted)"
-                                          : "; it must be exactly 0";
+    finding.fact = finding.tolerance > 0 ? FactKind::zero_or_residue : FactKind::exactly_zero;
   else
-    finding.text += "; it is exactly " + std::to_string(exact.numerator) + " * 2^" +
-                    std::to_string(exact.exponent) + ", which " +
-                    std::string(to_string(subject.output->dtype)) + " rounds (" +
-                    std::string(to_string(numerics_.round_out)) + ") to " +
-                    text_of(finding.expected);
-  if (wanted.first != wanted.second)
-    finding.text += " or " + text_of(spec::from_bits(wanted.second, format));
+    finding.fact = {wanted.first == wanted.second ? FactKind::exact_value : FactKind::exact_tie,
+                    exact.numerator,
+                    exact.exponent,
+                    subject.output->dtype,
+                    numerics_.round_out,
+                    spec::from_bits(wanted.second, format)};
   findings_.push_back(std::move(finding));
 }
 
@@ -202,13 +188,11 @@ void judge_exact(const std::vector<ExactOutput>& outputs, const spec::Numerics& 
   }
   report.value_case = elements > 0;
   if (!equal)
-    report.verdict = {
-        Rule::exact_bits,
-        std::ranges::find(report.findings, FindingRule::exact_case, &Finding::rule)->text};
+    report.verdict = {Rule::exact_bits, {}};  // the first finding of the rule says what
   else if (elements == 0)
-    report.verdict = {Rule::vacuity, "no element was compared"};
+    report.verdict = {Rule::vacuity, FactKind::nothing_compared};
   else if (report.verdict == Verdict::tool_failure)
-    report.verdict = no_objection("the exact outputs");
+    report.verdict = no_objection();
 }
 
 }  // namespace assay::conformance

@@ -19,7 +19,6 @@ namespace assay::conformance {
 namespace detail {
 
 constexpr double rerun_limit = 4e9;  // multiply-adds; larger cases are not run twice
-constexpr const char* no_argument_checks = "the implementation does not offer to check arguments";
 
 template <class Op>
 const spec::Requirement<Op>* requirement_of(const std::string& violation) {
@@ -76,7 +75,7 @@ std::optional<CaseReport> without_argument_checks(const Case<Op>& c,
   report.implementation = kernel.name();
   if (const auto* requirement = requirement_of<Op>(c.violate))
     report.violated_requirement = requirement->id;
-  decide(report, {Rule::not_offered, no_argument_checks}, FindingRule::note);
+  decide(report, {Rule::not_offered, FactKind::no_argument_checks}, FindingRule::note);
   return report;
 }
 
@@ -95,20 +94,18 @@ CaseReport judge_violation(const Case<Op>& c, spec::Implementation<Op>& kernel) 
     report.verdict = refusal(requirement->status_on(c.entry_point), *answer.refusal, report);
   } else {
     decide(report,
-           {Rule::forbidden_call, Ground::accepted,
-            std::string(requirement->id) + " is broken (" + c.violate +
-                ") and phase 1 accepted the call: " + std::string(requirement->statement)},
+           {Rule::forbidden_call,
+            Ground::accepted,
+            {FactKind::broken_and_accepted, requirement->id, c.violate, requirement->statement}},
            FindingRule::status);
   }
   if (!requirement->binds(c.entry_point, c.policy())) {
     const spec::Standing standing = requirement->standing_on(c.entry_point);
-    const std::string open = std::string(requirement->id) + " is " +
-                             (standing == spec::Standing::upstream
-                                  ? "stated only by the vendor's code, which --upstream=off ignores"
-                                  : std::string(spec::to_string(standing))) +
-                             ": reported, no verdict";
-    const std::string& seen = report.verdict.evidence;  // empty after a refusal, which is a finding
-    report.verdict = {Rule::open_question, seen.empty() ? open : open + "; " + seen};
+    const Fact open = standing == spec::Standing::upstream
+                          ? Fact(FactKind::upstream_ignored, requirement->id)
+                          : Fact(FactKind::requirement_binds_not, requirement->id, standing);
+    // The fact of the verdict is empty after a refusal, which is a finding.
+    report.verdict = {Rule::open_question, {FactKind::several, open, report.verdict.fact}};
     add_note(report, FindingRule::note, open);
   }
   return report;
@@ -128,16 +125,14 @@ SecondRun run_again(const Case<Op>& c, const typename Op::Inputs& inputs,
                     spec::Implementation<Op>& kernel, Borrowing borrowing,
                     const typename Op::Outputs& first) {
   if (Suite<Op>::multiply_adds(c.problem) > rerun_limit)
-    return {{},
-            {{.rule = FindingRule::note,
-              .text = "determinism not tested: the case is too large for a second run"}}};
+    return {{}, {{.rule = FindingRule::note, .fact = FactKind::no_second_run}}};
   Run<Op> run = run_once(c, inputs, kernel, borrowing);
   SecondRun second{.failure = std::move(run.failure),
                    .findings = std::move(run.findings),
                    .changed_inputs = run.changed_inputs};
   if (second.failure) {
-    second.failure->evidence = "second run: " + second.failure->evidence;
-    for (Finding& finding : second.findings) finding.text = "second run: " + finding.text;
+    second.failure->fact = {FactKind::second_run, second.failure->fact};
+    for (Finding& finding : second.findings) finding.fact = {FactKind::second_run, finding.fact};
     return second;
   }
   const auto once = all_tensors(first), again = all_tensors(run.outputs);
@@ -176,7 +171,7 @@ struct Answers {
   Run<Op> run;
   std::vector<spec::Metric> metrics;
   std::optional<SecondRun> second;
-  std::string place;  ///< memory order of the disputed inputs, if the kernel declares it
+  Fact place;  ///< memory order of the disputed inputs, if the kernel declares it
 };
 
 /// True if the disputed memory order is that of outputs: the inputs are the same in every order.
@@ -243,32 +238,27 @@ CaseReport judge_values(PreparedCase<Op>& prepared, spec::Implementation<Op>& ke
 template <class Op>
 void confirm(const Case<Op>& c, spec::Implementation<Op>& kernel, const spec::Numerics* reading,
              CaseReport& report) {
-  const std::string first = report.verdict.evidence;
-  Decision other(Rule::fresh_seeds,
-                 "a statistical failure did not occur again with two fresh seeds: " + first);
+  const Fact first = report.verdict.fact;
+  Decision other(Rule::fresh_seeds, {FactKind::failure_not_repeated, first});
   for (std::uint64_t k = 1; k <= 2; ++k) {
     Case<Op> fresh = c;
     fresh.seed += k * fresh_seed_step;
     PreparedCase<Op> again(fresh);
     const CaseReport repeated = judge_values(again, kernel, reading);
     if (contribution(repeated.verdict) == ExitCode::not_conclusive)
-      return add_note(report, FindingRule::note,
-                      "the fresh seed " + std::to_string(fresh.seed) +
-                          " could not confirm the failure: its verdict is " +
-                          std::string(spec::to_string(repeated.verdict.value())));
+      return add_note(
+          report, FindingRule::note,
+          {FactKind::fresh_seed_undecided, std::to_string(fresh.seed), repeated.verdict.value()});
     if (repeated.verdict == Verdict::conforms_weak) other = repeated.verdict;
     if (contribution(repeated.verdict) != ExitCode::nonconformant) continue;
-    const std::string confirmed = "confirmed on the fresh seed " + std::to_string(fresh.seed) +
-                                  " (" + std::string(spec::to_string(repeated.verdict.value())) +
-                                  "); false positives have a probability below 1e-9 per "
-                                  "tensor and seed";
+    const Fact confirmed(FactKind::fails_on_fresh_seed, std::to_string(fresh.seed),
+                         repeated.verdict.value());
     add_note(report, FindingRule::note, confirmed);
-    report.verdict = {report.verdict.rule(), Ground::confirmed, first + "; " + confirmed};
+    report.verdict = {
+        report.verdict.rule(), Ground::confirmed, {FactKind::several, first, confirmed}};
     return;
   }
-  add_note(report, FindingRule::note,
-           "a statistical failure did not occur again with two fresh seeds; its "
-           "probability for a correct kernel is below 1e-9");
+  add_note(report, FindingRule::note, FactKind::passes_on_fresh_seeds);
   report.verdict = other;
 }
 
@@ -277,18 +267,19 @@ template <class Op>
 CaseReport refused_legal(const Case<Op>& c, const spec::Call<Op>& call,
                          const spec::Rejected& answer) {
   CaseReport report = blank_report(c);
-  const std::string question = open_question(c, call);
+  const std::vector<Fact> questions = open_questions(c, call);
+  const bool is_open = !questions.empty();
   decide(report,
-         refusal_of(question, "phase 1 refused " +
-                                  std::string(question.empty() ? "a legal call" : "the call") +
-                                  " with " + describe(answer.status()) + ": " + answer.what()),
+         refusal_of(is_open,
+                    {is_open ? FactKind::phase_1_refused_open : FactKind::phase_1_refused_legal,
+                     describe(answer.status()), answer.what()}),
          FindingRule::status);
-  if (!question.empty()) add_note(report, FindingRule::note, question);
+  if (is_open) add_note(report, FindingRule::note, {FactKind::several, questions});
   return report;
 }
 
 inline Decision judge_failed(const std::exception& failure) {
-  return {Rule::judge_failure, std::string("the judge failed: ") + failure.what()};
+  return {Rule::judge_failure, {FactKind::judge_failed, failure.what()}};
 }
 
 /// Converts the current exception into a report. Call it only in a catch block.
@@ -298,7 +289,7 @@ CaseReport report_of_exception(const Case<Op>& c) {
   try {
     throw;
   } catch (const NoExactCase& reason) {
-    decide(report, {Rule::no_exact_inputs, reason.what()}, FindingRule::note);
+    decide(report, {Rule::no_exact_inputs, {FactKind::quoted, reason.what()}}, FindingRule::note);
   } catch (const spec::ImplementationFault& seen) {
     decide(report, decision_of(seen), FindingRule::structure);
   } catch (const std::exception& failure) {
@@ -358,9 +349,9 @@ template <class Op>
 void add_accepted(const Case<Op>& c, CaseReport& report) {
   const spec::Call<Op> call = call_of(c);
   if (report.verdict == Verdict::conforms) report.accepted_requirements = exercised_rows(call);
-  if (const std::string question = open_question(c, call);
-      !question.empty() && report.verdict != Verdict::not_applicable)
-    add_note(report, FindingRule::note, "accepted; " + question);
+  if (const std::vector<Fact> questions = open_questions(c, call);
+      !questions.empty() && report.verdict != Verdict::not_applicable)
+    add_note(report, FindingRule::note, {FactKind::accepted_open, questions});
 }
 
 }  // namespace detail

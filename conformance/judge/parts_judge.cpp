@@ -93,7 +93,7 @@ void PartsJudge::keep_middle(OfTensor& tensor, const Expectation& part) {
 
 Decision PartsJudge::finish(std::int64_t most_products, CaseReport& report,
                             std::vector<ControlResult>& controls) {
-  Decision decision = no_objection("the elements");
+  Decision decision = no_objection();
   for (const OfTensor& tensor : tensors_)
     if (certifier_) certifier_->require_agreement(tensor.middle, most_products);
   for (OfTensor& tensor : tensors_) {

@@ -284,7 +284,7 @@ Decision judge_tiles(Prepared<Op>& entry, const typename Op::Outputs& outputs, C
   // In an exact case the values that the kernel rounds to a narrower type are ties, so all their
   // rounding errors may have the same sign.
   if (!entry.tile_sums) entry.tile_sums = entry.basis->tile_sums(!entry.exact_case);
-  Decision decision = no_objection("the sums of tiles");
+  Decision decision = no_objection();
   for (const TileSums& sums : *entry.tile_sums) {
     const auto tensor = std::ranges::find(report.tensors, sums.name, &TensorReport::name);
     if (tensor == report.tensors.end()) throw std::logic_error("no report of " + sums.name);
@@ -319,11 +319,7 @@ CaseReport PreparedCase<Op>::judge(const typename Op::Outputs& outputs,
     return report;
   }
   if (!entry.basis->consistent()) {
-    decide(report,
-           {Rule::inconsistent_inputs,
-            "the given softmax statistics or attention output do not fit the other inputs; with "
-            "the declared numerics they must fit"},
-           FindingRule::note);
+    decide(report, {Rule::inconsistent_inputs, FactKind::inconsistent_inputs}, FindingRule::note);
     return report;
   }
   if (!entry.is_kept) consider(state_->judge_parts(entry, outputs, report));
@@ -341,9 +337,7 @@ CaseReport PreparedCase<Op>::judge(const typename Op::Outputs& outputs,
   consider(judge_tiles(entry, outputs, report));
   consider(control_decision(entry.controls, report));
   consider(exemption_decision(report));
-  if (numerics.weak)
-    consider({Rule::weak_numerics,
-              "the declared numerics are weak by design: their bound proves little"});
+  if (numerics.weak) consider({Rule::weak_numerics, FactKind::weak_numerics});
   conclude(report, std::move(decision));
   return report;
 }

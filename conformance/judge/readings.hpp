@@ -53,16 +53,13 @@ CaseReport read_otherwise(const Case<Op>& c, spec::Implementation<Op>& kernel, C
     CaseReport report = again(reading.numerics);
     if (report.verdict != Verdict::conforms && report.verdict != Verdict::conforms_weak) continue;
     if (reads_small_call_as_asked(c, kernel, reading)) {
-      add_note(first, FindingRule::note,
-               "it would conform if " + reading.text +
-                   "; but a small call conforms only with the numerics that the kernel "
-                   "declares: no declaration fits both calls");
+      add_note(first, FindingRule::note, {FactKind::conforms_but_not_small_call, reading.order});
       continue;
     }
     decide(report,
-           {Rule::undeclared_order, Ground::fits_otherwise,
-            "conforms if " + reading.text + "; in the order of the case it is " +
-                std::string(spec::to_string(first.verdict.value()))},
+           {Rule::undeclared_order,
+            Ground::fits_otherwise,
+            {FactKind::conforms_otherwise, first.verdict.value(), reading.order}},
            FindingRule::note);
     return report;
   }

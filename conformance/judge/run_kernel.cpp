@@ -4,14 +4,14 @@
 
 namespace assay::conformance {
 
-void add_note(CaseReport& report, FindingRule rule, const std::string& text) {
-  report.findings.push_back({.rule = rule, .text = text});
+void add_note(CaseReport& report, FindingRule rule, Fact fact) {
+  report.findings.push_back({.rule = rule, .fact = std::move(fact)});
 }
 
 void decide(CaseReport& report, Decision decision, FindingRule finding,
             std::optional<std::string> message) {
   report.findings.push_back(
-      {.rule = finding, .text = decision.evidence, .message = std::move(message)});
+      {.rule = finding, .fact = decision.fact, .message = std::move(message)});
   report.verdict = std::move(decision);
 }
 
@@ -23,32 +23,32 @@ std::string describe(spec::Status status) {
 }
 
 Answer answer_of(const std::function<void()>& ask) {
-  const auto threw = [](const std::string& what) {
-    return Answer{.failure = Decision(Rule::conduct, Ground::died, "phase 1 threw" + what)};
+  const auto threw = [](Fact fact) {
+    return Answer{.failure = Decision(Rule::conduct, Ground::died, std::move(fact))};
   };
   try {
     ask();
   } catch (const spec::Rejected& refusal) {
     return {.refusal = refusal};
   } catch (const spec::ImplementationFault& seen) {
-    return {.failure = decision_of(seen, "phase 1: ")};
+    return {.failure = decision_of(seen, FactKind::fault_in_phase_1)};
   } catch (const spec::NotAsked&) {
     throw;
   } catch (const std::exception& failure) {
-    return threw(std::string(": ") + failure.what());
+    return threw({FactKind::phase_1_threw, failure.what()});
   } catch (...) {
-    return threw(" something that is not a std::exception");
+    return threw(FactKind::phase_1_threw_no_exception);
   }
   return {};
 }
 
 Decision not_offered(const std::string& reason) {
-  return {Rule::not_offered, "the implementation does not offer this: " + reason};
+  return {Rule::not_offered, {FactKind::not_offered, reason}};
 }
 
-Decision refusal_of(const std::string& question, const std::string& evidence) {
-  if (question.empty()) return {Rule::legal_call, Ground::refused, evidence};
-  return {Rule::open_question, evidence};
+Decision refusal_of(bool is_open, Fact seen) {
+  if (!is_open) return {Rule::legal_call, Ground::refused, std::move(seen)};
+  return {Rule::open_question, std::move(seen)};
 }
 
 namespace {
@@ -70,8 +70,8 @@ Ground ground_of(spec::ImplementationFault::Kind kind) {
 
 }  // namespace
 
-Decision decision_of(const spec::ImplementationFault& seen, const std::string& where) {
-  return {Rule::conduct, ground_of(seen.kind()), where + seen.what()};
+Decision decision_of(const spec::ImplementationFault& seen, FactKind kind) {
+  return {Rule::conduct, ground_of(seen.kind()), {kind, seen.what()}};
 }
 
 }  // namespace assay::conformance

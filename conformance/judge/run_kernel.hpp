@@ -28,9 +28,9 @@ inline double seconds_since(std::chrono::steady_clock::time_point start) {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
 }
 
-void add_note(CaseReport& report, FindingRule rule, const std::string& text);
+void add_note(CaseReport& report, FindingRule rule, Fact fact);
 
-/// Sets the decision of the report. Also adds its evidence as a finding of the rule `finding`.
+/// Sets the decision of the report. Also adds its fact as a finding of the rule `finding`.
 /// `message`: the kernel's own words.
 void decide(CaseReport& report, Decision decision, FindingRule finding,
             std::optional<std::string> message = {});
@@ -50,12 +50,12 @@ Answer answer_of(const std::function<void()>& ask);
 /// Returns the decision for a kernel that does not support the call; `reason` says why.
 Decision not_offered(const std::string& reason);
 
-/// Returns the decision on an observed fault of a kernel. The evidence starts with `where`.
-Decision decision_of(const spec::ImplementationFault& seen, const std::string& where = {});
+/// Returns the decision on an observed fault of a kernel. `kind`: where it occurred.
+Decision decision_of(const spec::ImplementationFault& seen, FactKind kind = FactKind::quoted);
 
-/// Returns the decision on a refusal of the call. `question`: the question about the call that the
-/// documentation leaves open; empty if none.
-Decision refusal_of(const std::string& question, const std::string& evidence);
+/// Returns the decision on a refusal of the call. `is_open`: the documentation leaves a question
+/// about the call open.
+Decision refusal_of(bool is_open, Fact seen);
 
 /// Calls `ask`, which queries a property of the kernel, and returns its result. Any exception other
 /// than the two below counts as a crash of the kernel.
@@ -101,21 +101,21 @@ std::vector<const spec::Requirement<Op>*> not_binding(const Case<Op>& c,
 /// Returns the reasons why a kernel may refuse the call of a case; empty if the kernel must accept
 /// it.
 template <class Op>
-std::string open_question(const Case<Op>& c, const spec::Call<Op>& call) {
-  std::string text;
+std::vector<Fact> open_questions(const Case<Op>& c, const spec::Call<Op>& call) {
+  std::vector<Fact> questions;
   for (const auto* requirement : not_binding(c, call)) {
     const spec::Standing standing = requirement->standing_on(c.entry_point);
-    text += (text.empty() ? "" : "; ") +
-            (standing == spec::Standing::upstream ? "stated only upstream"
-                                                  : std::string(spec::to_string(standing))) +
-            ": " + std::string(requirement->id) + " (" + std::string(requirement->statement) + ")";
+    questions.push_back(
+        standing == spec::Standing::upstream
+            ? Fact(FactKind::stated_only_upstream, requirement->id, requirement->statement)
+            : Fact(FactKind::requirement_is_open, standing, requirement->id,
+                   requirement->statement));
   }
   if (!supports(c.entry_point, c.product))
     for (const auto& requirement : Op::requirements())
       if (requirement.id == product_requirement(c.entry_point, c.product))
-        text += (text.empty() ? "not offered there: " : "; not offered there: ") +
-                std::string(requirement.id) + " (" + std::string(requirement.statement) + ")";
-  return text;
+        questions.emplace_back(FactKind::not_offered_there, requirement.id, requirement.statement);
+  return questions;
 }
 
 struct TensorOf {
@@ -234,22 +234,22 @@ Run<Op> run_once(const Case<Op>& c, const typename Op::Inputs& inputs,
   const Borrowed<typename Op::Inputs> borrowed(
       inputs, spec::runs_elsewhere(kernel) ? std::nullopt : std::optional(borrowing));
   const auto fail = [&](Decision decision) {
-    run.findings.push_back({.rule = FindingRule::structure, .text = decision.evidence});
+    run.findings.push_back({.rule = FindingRule::structure, .fact = decision.fact});
     run.failure = std::move(decision);
   };
-  const auto misbehaved = [&](Ground ground, const std::string& text) {
-    fail({Rule::conduct, ground, text});
+  const auto misbehaved = [&](Ground ground, Fact fact) {
+    fail({Rule::conduct, ground, std::move(fact)});
   };
   const spec::Call<Op> call = call_of(c);
   const auto start = std::chrono::steady_clock::now();
   try {
     kernel.run_call(call, c.problem, borrowed.get(), run.outputs);
   } catch (const spec::Rejected& answer) {
-    const std::string question = open_question(c, call);
-    fail(refusal_of(question, std::string("phase 2 refused ") +
-                                  (question.empty() ? "a legal call: " : "the call: ") +
-                                  describe(answer.status()) + ": " + answer.what() +
-                                  (question.empty() ? "" : "; " + question)));
+    const std::vector<Fact> questions = open_questions(c, call);
+    const bool is_open = !questions.empty();
+    fail(refusal_of(is_open,
+                    {is_open ? FactKind::phase_2_refused_open : FactKind::phase_2_refused_legal,
+                     describe(answer.status()), answer.what(), questions}));
   } catch (const spec::Unsupported& reason) {
     fail(not_offered(reason.what()));
     run.findings.back().message = reason.what();
@@ -258,23 +258,22 @@ Run<Op> run_once(const Case<Op>& c, const typename Op::Inputs& inputs,
   } catch (const spec::NotAsked&) {
     throw;
   } catch (const std::exception& failure) {
-    misbehaved(Ground::died, std::string("phase 2 threw: ") + failure.what());
+    misbehaved(Ground::died, {FactKind::phase_2_threw, failure.what()});
   } catch (...) {
-    misbehaved(Ground::died, "phase 2 threw something that is not a std::exception");
+    misbehaved(Ground::died, FactKind::phase_2_threw_no_exception);
   }
   run.seconds = seconds_since(start);
   for (const std::string& name : borrowed.changed()) {
-    misbehaved(Ground::wrote_elsewhere, "the input " + name + " was modified");
+    misbehaved(Ground::wrote_elsewhere, {FactKind::input_modified, name});
     run.changed_inputs = true;
   }
   const auto outputs = all_tensors(run.outputs);
   const bool lost = outputs.size() != given.size();
   bool replaced = false;
-  if (lost) misbehaved(Ground::wrote_elsewhere, "an output was added or removed");
+  if (lost) misbehaved(Ground::wrote_elsewhere, FactKind::outputs_lost);
   for (std::size_t k = 0; k < std::min(outputs.size(), given.size()); ++k)
     if (ViewOf(*outputs[k].tensor) != given[k]) {
-      misbehaved(Ground::wrote_elsewhere,
-                 std::string("the output ") + outputs[k].name + " was replaced by another tensor");
+      misbehaved(Ground::wrote_elsewhere, {FactKind::output_replaced, outputs[k].name});
       replaced = true;
     }
   if (lost || replaced) run.outputs = make_outputs(c);  // later code needs all outputs

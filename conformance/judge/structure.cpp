@@ -17,27 +17,23 @@ using spec::at;
 
 StructureFindings::~StructureFindings() {
   if (count_ > findings_per_rule)
-    findings_.push_back(
-        {.rule = FindingRule::structure,
-         .tensor = tensor_,
-         .text = tensor_ + ": each of " + std::to_string(count_) + " elements " + what_});
+    findings_.push_back({.rule = FindingRule::structure,
+                         .tensor = tensor_,
+                         .fact = {FactKind::each_element, tensor_, count_, Fact(what_)}});
 }
 
 void StructureFindings::add(Finding finding) {
   if (++count_ > findings_per_rule) return;
   finding.rule = FindingRule::structure, finding.tensor = tensor_, finding.expected = due_;
-  finding.text = tensor_ + "(" + std::to_string(finding.b) + "," + std::to_string(finding.n) + "," +
-                 std::to_string(finding.s) + "," + std::to_string(finding.d) + ") " + what_ + ": " +
-                 std::to_string(finding.actual) + finding.text;
+  finding.fact = {FactKind::wrong_element, Fact(what_)};
   findings_.push_back(std::move(finding));
 }
 
 void StructureFindings::add_storage(std::int64_t element) {
   if (++count_ > findings_per_rule) return;
-  findings_.push_back(
-      {.rule = FindingRule::structure,
-       .tensor = tensor_,
-       .text = tensor_ + ": storage element " + std::to_string(element) + " " + what_});
+  findings_.push_back({.rule = FindingRule::structure,
+                       .tensor = tensor_,
+                       .fact = {FactKind::storage_element, tensor_, element, Fact(what_)}});
 }
 
 namespace {
@@ -63,13 +59,13 @@ void check_sparse_storage(const std::string& name, const spec::Tensor& tensor,
   const std::int64_t width = spec::size_of(tensor.dtype);
   const std::uint32_t poison = poison_of(tensor.dtype);
   std::vector<std::int64_t> viewed = spec::viewed_elements(tensor);
-  StructureFindings unwritten(name, "was never written", findings);
+  StructureFindings unwritten(name, FactKind::never_written, findings);
   for (const std::int64_t element : viewed)
     if (std::memcmp(tensor.bytes.data() + element * width, &poison, at(width)) == 0)
       unwritten.add_storage(element);
   std::ranges::sort(viewed);
   constexpr std::byte zeros[sizeof poison] = {};
-  StructureFindings touched(name, "lies outside the view and was written", findings);
+  StructureFindings touched(name, FactKind::written_outside_view, findings);
   for (const auto& [begin, size] : tensor.bytes.pieces())
     for (auto element = static_cast<std::int64_t>(begin) / width;
          element < static_cast<std::int64_t>(begin + size) / width; ++element)
@@ -91,12 +87,12 @@ void check_storage(const std::string& name, const spec::Tensor& tensor,
   if (poisoned.empty() && spec::element_count(tensor.shape) == elements) return;
   std::vector<std::uint8_t> viewed(at(elements), 0), same(at(elements), 0);
   for (const std::int64_t element : poisoned) same[at(element)] = 1;
-  StructureFindings unwritten(name, "was never written", findings);
+  StructureFindings unwritten(name, FactKind::never_written, findings);
   for (const std::int64_t element : spec::viewed_elements(tensor)) {
     viewed[at(element)] = 1;
     if (same[at(element)] != 0) unwritten.add_storage(element);
   }
-  StructureFindings touched(name, "lies outside the view and was written", findings);
+  StructureFindings touched(name, FactKind::written_outside_view, findings);
   for (std::int64_t element = 0; element < elements; ++element)
     if (viewed[at(element)] == 0 && same[at(element)] == 0) touched.add_storage(element);
 }

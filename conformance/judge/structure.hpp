@@ -17,9 +17,9 @@ namespace assay::conformance {
 class StructureFindings {
  public:
   /// `expected`: the expected value of the elements; NaN if it is not known.
-  StructureFindings(std::string tensor, std::string what, std::vector<Finding>& findings,
+  StructureFindings(std::string tensor, FactKind what, std::vector<Finding>& findings,
                     double expected = std::numeric_limits<double>::quiet_NaN())
-      : tensor_(std::move(tensor)), what_(std::move(what)), due_(expected), findings_(findings) {}
+      : tensor_(std::move(tensor)), what_(what), due_(expected), findings_(findings) {}
   ~StructureFindings();
   StructureFindings(const StructureFindings&) = delete;
 
@@ -27,7 +27,8 @@ class StructureFindings {
   void add_storage(std::int64_t element);
 
  private:
-  std::string tensor_, what_;
+  std::string tensor_;
+  FactKind what_;
   double due_;
   std::vector<Finding>& findings_;
   std::int64_t count_ = 0;
@@ -35,9 +36,10 @@ class StructureFindings {
 
 /// Makes a finding that is not a fault: it reports a count, such as "queries_without_key", which
 /// becomes a field of the report.
-inline Finding counted(std::string name, std::int64_t count) {
-  return {
-      .rule = FindingRule::count, .actual = static_cast<double>(count), .text = std::move(name)};
+inline Finding counted(const std::string& name, std::int64_t count) {
+  return {.rule = FindingRule::count,
+          .actual = static_cast<double>(count),
+          .fact = {FactKind::named_value, name}};
 }
 inline bool is_count(const Finding& finding) { return finding.rule == FindingRule::count; }
 

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cmath>
 #include <numeric>
-#include <sstream>
 
 #include "assay/spec/at.hpp"
 #include "assay/spec/dtype.hpp"
@@ -57,32 +56,20 @@ struct TileError {
   bool proven = false;
 };
 
-std::string text_of(const TileSums& sums, const TileError& d) {
-  const Tile& tile = sums.tiles[d.tile];
-  std::ostringstream text;
-  text.precision(9);
-  text << "the signed sum over rows " << tile.first << " to " << tile.first + tile.count - 1
-       << " of " << sums.name << '(' << tile.b << ',' << tile.n << ",:," << d.channel << ") is "
-       << d.sum << ", reference " << sums.value[d.tile * at(sums.extents.dim) + at(d.channel)]
-       << ", tolerance " << d.tolerance << ": "
-       << (d.proven
-               ? "beyond the rigorous bound: no kernel with the declared numerics has such an error"
-               : "beyond the probabilistic bound");
-  return text.str();
-}
-
 Finding finding_of(const TileSums& sums, const TileError& d) {
   const Tile& tile = sums.tiles[d.tile];
-  return {.rule = FindingRule::tile_sum,
-          .tensor = sums.name,
-          .b = tile.b,
-          .n = tile.n,
-          .s = tile.first,
-          .d = d.channel,
-          .actual = d.sum,
-          .expected = sums.value[d.tile * at(sums.extents.dim) + at(d.channel)],
-          .tolerance = d.tolerance,
-          .text = text_of(sums, d)};
+  return {
+      .rule = FindingRule::tile_sum,
+      .tensor = sums.name,
+      .b = tile.b,
+      .n = tile.n,
+      .s = tile.first,
+      .d = d.channel,
+      .actual = d.sum,
+      .expected = sums.value[d.tile * at(sums.extents.dim) + at(d.channel)],
+      .tolerance = d.tolerance,
+      .fact = {d.proven ? FactKind::sum_beyond_rigorous_bound : FactKind::sum_beyond_probable_bound,
+               tile.first + tile.count - 1}};
 }
 
 /// Finds the channel of a tile whose sum has the largest error. Ignores sums with an infinite
@@ -191,10 +178,10 @@ Decision compare_tiles(const TileSums& sums, const RowReader& rows, const Arithm
                         .count = FailureCount{std::ssize(failing), std::ssize(sums.tiles)}});
   for (std::size_t k = 0; k < std::min(failing.size(), most_printed); ++k)
     findings.push_back(finding_of(sums, failing[k]));
-  if (failing.empty()) return no_objection("the sums of " + sums.name);
+  if (failing.empty()) return no_objection();
   const auto gravest = std::ranges::find(failing, proven, &TileError::proven);
   return {Rule::tile_sum, proven ? Ground::certain : Ground::likely,
-          finding_of(sums, *gravest).text};
+          fact_of(finding_of(sums, *gravest))};
 }
 
 }  // namespace assay::conformance

@@ -171,7 +171,7 @@ PairReport judge_pair(const Case<Gradient>& c,
   pairs::Called<Forward> results = pairs::call_and_judge(first, of_first, of_first, forward);
   PairReport report{.forward = std::move(results.report)};
   if (!results.has_outputs) {
-    report.why_not = "the forward gave no results, so the gradient was not run";
+    report.why_not = FactKind::forward_gave_nothing;
     return report;
   }
   typename Gradient::Inputs own = given;
@@ -191,8 +191,7 @@ PairReport judge_pair(const Case<Gradient>& c,
   for (const SavedValue& value : Pair::saved)
     if (const spec::Tensor* tensor = find_tensor(judged, value.of_gradient);
         tensor != nullptr && !pairs::is_finite(*tensor, *find_tensor(given, value.of_gradient)))
-      report.why_not = std::string("the saved ") + value.of_forward +
-                       " is not finite, so no gradient is expected";
+      report.why_not = {FactKind::saved_not_finite, value.of_forward};
   if (!report.why_not.empty()) return report;
   const Asked<Gradient> asked(c, own, of_gradient), expected(c, judged, of_gradient);
   pairs::Called<Gradient> gradients =
@@ -200,7 +199,7 @@ PairReport judge_pair(const Case<Gradient>& c,
   report.backward = std::move(gradients.report);
   if (!reads_saved || !gradients.has_outputs) return report;
   if (!pairs::are_alike(of_forward, of_gradient)) {
-    report.why_not = "the kernels declare different numerics, so no bound holds for both together";
+    report.why_not = FactKind::numerics_differ;
     return report;
   }
   const Asked<Gradient> at_true_values(c, given, of_gradient);
@@ -230,7 +229,7 @@ CaseReport judge_pair_as_one(const Case<Gradient>& c,
     try {
       report = pairs::joined(judge_pair(asked, forward, gradient), std::move(report));
     } catch (const std::invalid_argument& reason) {
-      decide(report, {Rule::not_offered, reason.what()}, FindingRule::note);
+      decide(report, {Rule::not_offered, {FactKind::quoted, reason.what()}}, FindingRule::note);
     }
     return report;
   };
@@ -242,9 +241,7 @@ CaseReport judge_pair_as_one(const Case<Gradient>& c,
       return contribution(judged(fresh).verdict) == ExitCode::nonconformant;
     };
     if (!fails_again(1) && !fails_again(2))
-      report.verdict = {Rule::fresh_seeds,
-                        "a statistical failure did not occur again with two fresh seeds: " +
-                            report.verdict.evidence};
+      report.verdict = {Rule::fresh_seeds, {FactKind::failure_not_repeated, report.verdict.fact}};
   }
   if (contribution(report.verdict) == ExitCode::conformant && report.value_case)
     detail::add_accepted(c, report);

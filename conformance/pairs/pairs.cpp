@@ -56,16 +56,18 @@ std::vector<std::pair<std::string, PairPart>> PairReport::parts() const {
   return all;
 }
 
-std::string PairReport::sentence() const {
-  std::string text;
+Fact PairReport::fact() const {
+  Fact all(FactKind::several);
   for (const PairPart part : wrong())
-    text += (text.empty() ? "" : "; ") + describe(part) + listed(tensors_of(*this, part));
-  if (!text.empty()) return text;
+    all.parts.emplace_back(kind_of(part), listed(tensors_of(*this, part)));
+  if (!all.parts.empty()) return all;
   if (exit_code() == ExitCode::conformant && backward)
-    return saved.empty() ? "forward and backward conform"
-                         : "forward, saved values and backward conform";
-  return why_not.empty() ? "not conclusive" : "not conclusive: " + why_not;
+    return saved.empty() ? FactKind::pair_conforms : FactKind::pair_with_saved_conforms;
+  if (why_not.empty()) return FactKind::pair_undecided;
+  return {FactKind::pair_undecided_because, why_not};
 }
+
+std::string PairReport::sentence() const { return sentence_of(fact()); }
 
 ExitCode PairReport::exit_code() const {
   if (!wrong().empty()) return ExitCode::nonconformant;
@@ -105,7 +107,7 @@ Decision gravest(const PairReport& pair) {
 CaseReport joined(const PairReport& pair, CaseReport report) {
   const std::vector<PairPart> wrong = pair.wrong();
   report.verdict = gravest(pair);
-  if (!wrong.empty()) report.verdict.evidence = pair.sentence() + ": " + report.verdict.evidence;
+  if (!wrong.empty()) report.verdict.fact = {FactKind::explained, pair.fact(), report.verdict.fact};
   report.pair = OfPair{.parts = pair.parts()};
   if (pair.backward) report.fields = pair.backward->fields;
   const auto add = [&](const CaseReport& part, const std::string& suffix) {

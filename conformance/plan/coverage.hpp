@@ -55,7 +55,7 @@ void count(RefusableCalls& calls, const Case<Op>& c) {
   if (!c.violate.empty()) return;
   ++calls.legal;
   const auto call = call_of(c);
-  if (open_question(c, call).empty()) return;
+  if (open_questions(c, call).empty()) return;
   ++calls.refusable;
   const auto add = [&](std::string_view id, std::string_view standing) {
     auto reason = std::ranges::find(calls.reasons, id, &RefusableCalls::Reason::id);

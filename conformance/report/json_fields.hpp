@@ -4,6 +4,7 @@
 #include <type_traits>
 
 #include "assay/conformance/causes/causes.hpp"
+#include "assay/conformance/report/fact_text.hpp"
 #include "assay/conformance/report/results.hpp"
 
 /// Members of the reports, listed once. Writing and reading use the same lists.
@@ -23,12 +24,20 @@ void visit_members(T& f, Visitor&& visit) {
   visit("actual", f.actual);
   visit("expected", f.expected);
   visit("tolerance", f.tolerance);
+  visit("fact", f.fact);
   visit("text", f.text);
   visit("pattern", f.pattern);
   visit("count", f.count);
   visit("refusal", f.refusal);
   visit("again", f.again);
   visit("message", f.message);
+}
+
+template <MaybeConst<Fact> T, class Visitor>
+void visit_members(T& f, Visitor&& visit) {
+  visit("kind", f.kind);
+  visit("values", f.values);
+  visit("parts", f.parts);
 }
 
 template <MaybeConst<FailureCount> T, class Visitor>
@@ -181,12 +190,15 @@ void visit_decision(T& decision, Visitor& visit) {
   std::string evidence = decision.evidence;
   visit("verdict", verdict);
   visit("decided_by", rule);
+  visit("fact", decision.fact);
   visit("evidence", evidence);
   if constexpr (!std::is_const_v<T>) {
     if (!rules.at(static_cast<std::size_t>(rule)).verdicts.contains(verdict))
       visit.refuse("decided_by", "one of " + rules_that_give(verdict) + ", which can give " +
                                      std::string(spec::to_string(verdict)));
+    Fact fact = std::move(decision.fact);
     decision = Decision::recorded(verdict, rule, std::move(evidence));
+    decision.fact = std::move(fact);
   }
 }
 

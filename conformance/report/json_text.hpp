@@ -8,6 +8,7 @@
 #include <stdexcept>
 #include <string>
 #include <utility>
+#include <variant>
 #include <vector>
 
 #include "assay/conformance/report/json_rules.hpp"
@@ -34,6 +35,9 @@ Json json_of(T value) {
   return value;
 }
 inline Json json_of(const std::string& value) { return value; }
+inline Json json_of(const FactValue& value) {
+  return std::visit([](const auto& one) { return json_of(one); }, value);
+}
 template <spec::Spelled Enum>
 Json json_of(Enum value) {
   return spec::to_string(value);
@@ -60,6 +64,7 @@ template <class T>
 bool is_absent(const T&) {
   return false;
 }
+inline bool is_absent(const Fact& fact) { return fact.empty(); }
 template <class T>
 bool is_absent(const std::optional<T>& value) {
   return !value;
@@ -68,6 +73,7 @@ template <class T>
 constexpr bool may_be_absent(const T&) {
   return false;
 }
+inline bool may_be_absent(const Fact&) { return true; }
 template <class T>
 constexpr bool may_be_absent(const std::optional<T>&) {
   return true;
@@ -110,6 +116,14 @@ void read(const Json& json, const std::string& where, T& value) {
 inline void read(const Json& json, const std::string& where, std::string& value) {
   if (!json.is_string()) wrong(where, json, "a string");
   value = json.get<std::string>();
+}
+inline void read(const Json& json, const std::string& where, FactValue& value) {
+  if (json.is_number_integer())
+    value = json.get<std::int64_t>();
+  else if (json.is_number())
+    value = json.get<double>();
+  else
+    read(json, where, value.emplace<std::string>());
 }
 template <spec::Spelled Enum>
 void read(const Json& json, const std::string& where, Enum& value) {

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "assay/conformance/report/record.hpp"
+#include "assay/conformance/report/sentences.hpp"
 #include "assay/fixtures/named.hpp"
 #include "judge/run_kernel.hpp"
 
@@ -12,15 +13,16 @@ namespace assay::conformance {
 template <class Op>
 fixtures::CaseRecord recipe(const Case<Op>& c) {
   const std::string command = command_line(c);
-  fixtures::CaseRecord record{.id = case_id(command),
-                              .operator_name = std::string(Op::name),
-                              .entry_point = std::string(spec::to_string(c.entry_point)),
-                              .product = std::string(spec::to_string(c.product)),
-                              .command = command,
-                              .profile = c.profile,
-                              .track = std::string(spec::to_string(c.track)),
-                              .seed = c.seed,
-                              .open_question = open_question(c, call_of(c))};
+  fixtures::CaseRecord record{
+      .id = case_id(command),
+      .operator_name = std::string(Op::name),
+      .entry_point = std::string(spec::to_string(c.entry_point)),
+      .product = std::string(spec::to_string(c.product)),
+      .command = command,
+      .profile = c.profile,
+      .track = std::string(spec::to_string(c.track)),
+      .seed = c.seed,
+      .open_question = sentence_of(Fact(FactKind::several, open_questions(c, call_of(c))))};
   record.problem = fixtures::fields_of(c.problem);
   Case<Op> plain = c;
   plain.variant.clear();

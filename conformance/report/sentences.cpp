@@ -1,5 +1,6 @@
 #include "assay/conformance/report/sentences.hpp"
 
+#include <fmt/args.h>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -7,7 +8,9 @@
 #include <cstdlib>
 #include <string_view>
 #include <utility>
+#include <variant>
 
+#include "assay/conformance/report/fact_text.hpp"
 #include "assay/conformance/result/printable.hpp"
 #include "assay/conformance/sweep/repetition.hpp"
 #include "assay/spec/status.hpp"
@@ -115,6 +118,19 @@ std::string of_repetition(const FailedAgain& again) {
              : text + ", nor after the previous case: it fails rarely, or only after other calls";
 }
 
+/// Summarises the tensors of a report that conforms.
+std::string of_agreement(const std::vector<TensorReport>& tensors) {
+  std::int64_t elements = 0;
+  std::vector<std::string_view> names;
+  for (const TensorReport& tensor : tensors)
+    elements += tensor.elements_judged, names.emplace_back(tensor.name);
+  const TensorReport& worst = *std::ranges::max_element(tensors, {}, &TensorReport::worst);
+  std::string text = fmt::format("{} elements of {} agree", elements, fmt::join(names, ", "));
+  if (worst.worst > 0)
+    text += fmt::format("; the worst error is {:.3g} of its limit, in {}", worst.worst, worst.name);
+  return text;
+}
+
 /// Returns the rule of the findings on which a rule bases its verdict: it has the same word, with
 /// two exceptions.
 FindingRule finding_rule_of(Rule rule) {
@@ -131,17 +147,7 @@ std::string describe(std::span<const AxisPlace> places) {
   return text;
 }
 
-std::string describe(PairPart wrong) {
-  switch (wrong) {
-    case PairPart::forward:
-      return "the forward is wrong";
-    case PairPart::saved:
-      return "what the forward saved is wrong";
-    case PairPart::backward:
-      break;
-  }
-  return "the backward is wrong";
-}
+std::string describe(PairPart wrong) { return sentence_of(Fact(kind_of(wrong), "")); }
 
 std::string describe(const Deviation& deviation) {
   switch (deviation.kind) {
@@ -165,8 +171,25 @@ std::string describe(const Deviation& deviation) {
   return {};
 }
 
+std::string sentence_of(const Fact& fact) {
+  fmt::dynamic_format_arg_store<fmt::format_context> places;
+  for (const FactValue& value : fact.values)
+    std::visit([&](const auto& one) { places.push_back(one); }, value);
+  std::vector<std::string> parts;
+  for (const Fact& part : fact.parts) parts.push_back(sentence_of(part));
+  const bool is_explained = fact.kind == FactKind::explained;
+  places.push_back(fmt::format("{}", fmt::join(parts, is_explained ? ": " : "; ")));
+  try {
+    const std::string_view sentence = fact_texts.at(static_cast<std::size_t>(fact.kind)).sentence;
+    return excerpt(fmt::vformat(sentence, places));
+  } catch (const fmt::format_error&) {
+    return {};
+  }
+}
+
 std::string sentence_of(const Finding& finding, const CaseReport& report) {
   if (!finding.text.empty()) return finding.text;
+  if (!finding.fact.empty()) return sentence_of(fact_of(finding));
   if (finding.pattern) return of_pattern(finding);
   if (finding.count) return of_count(finding);
   // A kernel's own words may be long; a report that is read keeps at most the same excerpt.
@@ -183,6 +206,9 @@ std::string sentence_of(const Finding& finding, const CaseReport& report) {
 
 std::string evidence_of(const CaseReport& report) {
   if (!report.verdict.evidence.empty()) return report.verdict.evidence;
+  if (report.verdict == Verdict::conforms && !report.tensors.empty())
+    return of_agreement(report.tensors);
+  if (!report.verdict.fact.empty()) return sentence_of(report.verdict.fact);
   const auto decisive =
       std::ranges::find(report.findings, finding_rule_of(report.verdict.rule()), &Finding::rule);
   return decisive == report.findings.end() ? "" : sentence_of(*decisive, report);

@@ -13,7 +13,30 @@ bool breaks_a_limit(FindingRule rule) {
 
 }  // namespace
 
-bool is_expected_zeros(const TensorReport& tensor) { return tensor.controls.starts_with("Z."); }
+Fact fact_of(const Finding& finding) {
+  Fact fact = finding.fact;
+  if (finding.s < 0) return fact;
+  const Fact element(fact.kind, finding.tensor, finding.b, finding.n, finding.s, finding.d,
+                     finding.actual, finding.expected, finding.tolerance);
+  fact.values.insert(fact.values.begin(), element.values.begin(), element.values.end());
+  return fact;
+}
+
+FactKind kind_of(PairPart wrong) {
+  switch (wrong) {
+    case PairPart::forward:
+      return FactKind::forward_wrong;
+    case PairPart::saved:
+      return FactKind::saved_wrong;
+    case PairPart::backward:
+      break;
+  }
+  return FactKind::backward_wrong;
+}
+
+bool is_expected_zeros(const TensorReport& tensor) {
+  return !tensor.controls.empty() && tensor.rows_nonzero == 0;
+}
 
 std::vector<std::string> failed_tensors(const CaseReport& report) {
   if (contribution(report.verdict) != ExitCode::nonconformant) return {};

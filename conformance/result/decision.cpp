@@ -24,8 +24,8 @@ Verdict verdict_of(Rule rule, Ground ground) {
   return found->verdict;
 }
 
-Decision::Decision(Rule rule, Ground ground, std::string seen)
-    : evidence(std::move(seen)), verdict_(verdict_of(rule, ground)), rule_(rule) {}
+Decision::Decision(Rule rule, Ground ground, Fact seen)
+    : fact(std::move(seen)), verdict_(verdict_of(rule, ground)), rule_(rule) {}
 
 Decision Decision::recorded(Verdict verdict, Rule rule, std::string seen) {
   if (!text_of(rule).verdicts.contains(verdict))

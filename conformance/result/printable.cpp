@@ -87,6 +87,16 @@ std::string excerpt(std::string_view text, std::size_t most) {
   return beginning.substr(0, end) + rest;
 }
 
+namespace {
+
+void make_printable(Fact& fact) {
+  for (FactValue& value : fact.values)
+    if (auto* text = std::get_if<std::string>(&value)) *text = excerpt(*text);
+  for (Fact& part : fact.parts) make_printable(part);
+}
+
+}  // namespace
+
 CaseReport printable(CaseReport report) {
   const auto make = [](std::string& text) { text = printable(std::string_view(text)); };
   const auto shorten = [](std::string& text) { text = excerpt(text); };
@@ -101,9 +111,11 @@ CaseReport printable(CaseReport report) {
     for (auto& [name, value] : *texts) make(name), make(value);
   shorten(report.implementation);
   shorten(report.verdict.evidence);
+  make_printable(report.verdict.fact);
   const auto tell = [&](Finding& finding) {
     make(finding.tensor);
     shorten(finding.text);
+    make_printable(finding.fact);
     if (finding.message) shorten(*finding.message);
     if (finding.again) make(finding.again->before), shorten(finding.again->trouble);
     if (!finding.pattern) return;
@@ -123,9 +135,8 @@ CaseReport printable(CaseReport report) {
   constexpr std::size_t most_metrics = 100;
   if (const std::size_t count = report.metrics.size(); count > most_metrics) {
     report.metrics.resize(most_metrics);
-    const std::string all = std::to_string(count);
     report.findings.push_back(
-        {.rule = FindingRule::note, .text = "100 of " + all + " metrics are listed"});
+        {.rule = FindingRule::note, .fact = {FactKind::metrics_left_out, most_metrics, count}});
   }
   for (spec::Metric& metric : report.metrics) {
     shorten(metric.name);

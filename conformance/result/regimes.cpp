@@ -1,7 +1,5 @@
 #include "assay/conformance/result/regimes.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <iterator>
 #include <map>
@@ -57,20 +55,22 @@ void find_strangers(Axis& axis) {
 
 void sort_out_regimes(CaseReport& report) {
   std::set<std::string> names;
-  std::string first;
+  Fact first;
   const std::size_t removed = std::erase_if(report.metrics, [&](const spec::Metric& metric) {
     if (metric.unit != spec::regime_unit) return false;
-    std::string fault = spec::fault_of_regime(metric);
-    if (fault.empty() && !names.insert(metric.name).second) fault = "it is reported twice";
+    const std::string invalid = spec::fault_of_regime(metric);
+    Fact fault;
+    if (!invalid.empty())
+      fault = {FactKind::quoted, invalid};
+    else if (!names.insert(metric.name).second)
+      fault = FactKind::reported_twice;
     if (!fault.empty() && first.empty())
-      first = fmt::format("'{}', {} times: {}", excerpt(metric.name, 100), metric.value, fault);
+      first = {FactKind::regimes_ignored, excerpt(metric.name, 100), metric.value, fault};
     return !fault.empty();
   });
-  if (removed > 0)
-    report.findings.push_back(
-        {.rule = FindingRule::note,
-         .text = fmt::format("{} of its regimes are invalid and ignored; the first is {}", removed,
-                             first)});
+  if (removed == 0) return;
+  first.values.emplace_back(static_cast<std::int64_t>(removed));
+  report.findings.push_back({.rule = FindingRule::note, .fact = std::move(first)});
 }
 
 std::vector<Regime> regimes_of(const std::vector<CaseReport>& cases) {

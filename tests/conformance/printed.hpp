@@ -2,6 +2,7 @@
 
 #include <string>
 
+#include "assay/conformance/report/sentences.hpp"
 #include "assay/conformance/result/case_report.hpp"
 
 namespace assay::conformance::testing {
@@ -11,7 +12,8 @@ inline std::string printed(const CaseReport& report) {
   std::string text = report.implementation + " " + report.command_line + ": " +
                      std::string(spec::to_string(report.verdict.value()));
   for (const Finding& finding : report.findings)
-    text += "\n  " + std::string(spec::to_string(finding.rule)) + ": " + finding.text;
+    text +=
+        "\n  " + std::string(spec::to_string(finding.rule)) + ": " + sentence_of(finding, report);
   return text;
 }
 

@@ -12,6 +12,7 @@
 
 #include "assay/conformance/judge/prepared_case.hpp"
 #include "assay/conformance/operators.hpp"
+#include "assay/conformance/report/sentences.hpp"
 #include "assay/conformance/sweep/sweep.hpp"
 #include "leftovers.hpp"
 
@@ -74,7 +75,7 @@ inline std::vector<CaseReport> reports_of(spec::Implementation<Op>& kernel) {
 
 inline std::string findings(const CaseReport& report) {
   std::string text;
-  for (const auto& finding : report.findings) text += finding.text + '\n';
+  for (const auto& finding : report.findings) text += sentence_of(finding, report) + '\n';
   return text;
 }
 

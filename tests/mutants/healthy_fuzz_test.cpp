@@ -12,6 +12,7 @@
 #include "assay/conformance/judge/prepared_case.hpp"
 #include "assay/conformance/operators.hpp"
 #include "assay/conformance/plan/sampling.hpp"
+#include "assay/conformance/report/sentences.hpp"
 #include "assay/mutants/mutant.hpp"
 
 namespace assay {
@@ -207,7 +208,7 @@ void judge(const Case<Op>& c, const std::vector<mutants::MutantOf<Op>>& healthy,
     if (contribution(report.verdict) != conformance::ExitCode::nonconformant) continue;
     ++tally.false_positives;
     ADD_FAILURE() << mutant.name << " on " << report.command_line << "\n  "
-                  << report.findings.front().text;
+                  << sentence_of(report.findings.front(), report);
   }
 }
 

@@ -4,6 +4,7 @@
 #include <random>
 #include <set>
 #include <string>
+#include <variant>
 #include <vector>
 
 #include "assay/conformance/causes/causes.hpp"
@@ -78,12 +79,21 @@ class Words {
   std::mt19937_64 random_{20261126};
 };
 
+/// Replaces all names and words of a fact.
+void reword(conformance::Fact& fact, Words& words) {
+  for (conformance::FactValue& value : fact.values)
+    if (std::holds_alternative<std::string>(value)) value = words.sentence();
+  for (conformance::Fact& part : fact.parts) reword(part, words);
+}
+
 std::vector<CaseReport> reworded(std::vector<CaseReport> reports) {
   Words words;
   for (CaseReport& report : reports) {
     report.verdict.evidence = words.sentence();
     report.note = words.sentence();
-    for (conformance::Finding& finding : report.findings) finding.text = words.sentence();
+    reword(report.verdict.fact, words);
+    for (conformance::Finding& finding : report.findings)
+      finding.text = words.sentence(), reword(finding.fact, words);
     for (conformance::TensorReport& tensor : report.tensors)
       tensor.worst_at.text = words.sentence();
   }
@@ -100,7 +110,7 @@ void expect_same_causes(const std::vector<CaseReport>& some,
 
 bool is_sentence(const std::string& name, const nlohmann::json& member) {
   return name == "text" || name == "evidence" || name == "note" ||
-         (name == "pattern" && member.is_string());
+         (name == "pattern" && member.is_string()) || (name == "fact" && member.contains("values"));
 }
 
 /// Removes all sentences.

@@ -9,6 +9,8 @@
 #include <stdexcept>
 #include <string>
 
+#include "assay/conformance/report/fact_text.hpp"
+#include "assay/conformance/report/sentences.hpp"
 #include "assay/fixtures/destination.hpp"
 #include "assay/fixtures/record.hpp"
 #include "session.hpp"
@@ -20,17 +22,18 @@ using conformance::CaseReport;
 using conformance::Finding;
 
 CaseReport example() {
-  CaseReport report{
-      .id = "0123456789ab",
-      .operator_name = "op",
-      .command_line = "op --a=1",
-      .note = "two \"words\"",
-      .implementation = "x",
-      .fields = {{"b", "2"}, {"a", "1"}},
-      .violated_requirement = "R1",
-      .accepted_requirements = {"R2", "R3"},
-      .value_case = true,
-      .verdict = {conformance::Rule::bound, conformance::Ground::certain, "dq is bad"}};
+  CaseReport report{.id = "0123456789ab",
+                    .operator_name = "op",
+                    .command_line = "op --a=1",
+                    .note = "two \"words\"",
+                    .implementation = "x",
+                    .fields = {{"b", "2"}, {"a", "1"}},
+                    .violated_requirement = "R1",
+                    .accepted_requirements = {"R2", "R3"},
+                    .value_case = true,
+                    .verdict = {conformance::Rule::bound,
+                                conformance::Ground::certain,
+                                {conformance::FactKind::quoted, "dq is bad"}}};
   const Finding finding{.rule = conformance::FindingRule::bound,
                         .tensor = "dq",
                         .b = 1,
@@ -40,6 +43,8 @@ CaseReport example() {
                         .actual = std::numeric_limits<double>::quiet_NaN(),
                         .expected = -std::numeric_limits<double>::infinity(),
                         .tolerance = 0.1,
+                        .fact = {conformance::FactKind::each_element, "dq", 7, 0.5,
+                                 conformance::Fact(conformance::FactKind::never_written)},
                         .text = "bad"};
   report.findings = {finding};
   report.tensors = {{.name = "dq",
@@ -101,6 +106,23 @@ TEST(Results, AFindingOfAnUnknownRuleIsRefused) {
   } catch (const std::invalid_argument& error) {
     EXPECT_PRED2(has, std::string(error.what()),
                  std::string("rule is \"bounds\"; expected one of"));
+  }
+}
+
+TEST(Results, AFactWithoutItsValuesHasNoSentence) {
+  using conformance::Fact, conformance::FactKind;
+  EXPECT_EQ(sentence_of(Fact(FactKind::input_modified, "query")), "the input query was modified");
+  EXPECT_EQ(sentence_of(Fact(FactKind::broken_and_accepted, "FAG-C1")), "");
+  EXPECT_EQ(sentence_of(Fact(FactKind::rms_too_large, "dq", "many", "few")), "");
+}
+
+TEST(Results, EveryKindOfFactHasASentence) {
+  using conformance::Fact, conformance::FactKind;
+  for (const conformance::FactText& text : conformance::fact_texts) {
+    Fact fact(text.kind);
+    fact.values.assign(13, 0.5);  // more than any sentence has places
+    EXPECT_EQ(sentence_of(fact).empty(), text.kind == FactKind::none) << text.word;
+    EXPECT_EQ(spec::spellings_of<FactKind>.parse(text.word), text.kind);
   }
 }
 

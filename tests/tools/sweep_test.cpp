@@ -166,12 +166,13 @@ TEST(Report, HoldsWhatItsSchemaSays) {
   std::size_t tensors = 0, findings = 0, patterns = 0;
   for (nlohmann::json one : report["cases"]) {
     one.emplace("pair", nlohmann::json::object());  // only cases of pairs have this member
+    one.emplace("fact", nlohmann::json::object());  // a finding may say it
     expect_documented(one, "cases[]");
     for (nlohmann::json finding : one["findings"]) {
       ++findings;
       patterns += finding.contains("pattern") ? 1 : 0;
       // Only some findings have these members.
-      for (const char* member : {"pattern", "count", "refusal", "again"})
+      for (const char* member : {"fact", "pattern", "count", "refusal", "again"})
         finding.emplace(member, nlohmann::json::object());
       finding.emplace("message", "");
       expect_documented(finding, "findings[]");

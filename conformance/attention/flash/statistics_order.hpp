@@ -17,9 +17,8 @@ namespace assay::conformance::attention::flash {
 using spec::DeclaredOrder;
 using spec::StatisticsOrder;
 
-inline std::string_view description(StatisticsOrder order) {
-  return order == StatisticsOrder::tokens_first ? "[T,N,8]"
-                                                : "[N,T,8] sequence by sequence, heads first";
+constexpr FactKind kind_of(StatisticsOrder order) {
+  return order == StatisticsOrder::tokens_first ? FactKind::tokens_first : FactKind::heads_first;
 }
 
 /// The member of Numerics that declares the memory order of the statistics. There are three such
@@ -48,15 +47,14 @@ constexpr DeclaredOrder declared(StatisticsOrder order) {
 
 inline OtherReading reading_of(spec::Numerics numerics,
                                const std::vector<std::pair<Declaration, StatisticsOrder>>& orders,
-                               const char* verb) {
-  std::string text = std::string("statistics are ") + verb + " as ", words;
+                               FactKind use) {
+  std::string words;
   for (const auto& [declaration, order] : orders) {
     numerics.*declaration.member = declared(order);
-    if (words.empty()) text += description(order);
     words += (words.empty() ? "" : ",") + std::string(declaration.name) + "=" +
              std::string(spec::to_string(order));
   }
-  return {numerics, text + ": declare it (numerics " + words + ")"};
+  return {numerics, {use, words, Fact(kind_of(orders.front().second))}};
 }
 
 inline void move_statistics(const Problem& from, const Problem& to, spec::Tensor& tensor) {
@@ -110,7 +108,8 @@ std::optional<Case<Op>> small_call(const Case<Op>& c) {
 template <class Op>
 std::vector<OtherReading> other_readings(const Case<Op>& c, const spec::Numerics& numerics) {
   if (!is_order_of_statistics_seen(c.problem)) return {};
-  constexpr const char* verb = Traits<Op>::reads_statistics ? "read" : "written";
+  constexpr FactKind use =
+      Traits<Op>::reads_statistics ? FactKind::statistics_read : FactKind::statistics_written;
   const Declaration& own = own_declaration(c);
   const StatisticsOrder asked = c.problem.statistics_order;
   const auto other = asked == StatisticsOrder::heads_first ? StatisticsOrder::tokens_first
@@ -119,7 +118,7 @@ std::vector<OtherReading> other_readings(const Case<Op>& c, const spec::Numerics
     return numerics.*declaration.member == DeclaredOrder::undeclared;
   };
   std::vector<OtherReading> readings;
-  if (is_missing(own)) readings.push_back(reading_of(numerics, {{own, other}}, verb));
+  if (is_missing(own)) readings.push_back(reading_of(numerics, {{own, other}}, use));
   if (c.track != Track::relation) return readings;
   std::vector<Declaration> missing;
   for (const Declaration& declaration : declarations)
@@ -128,7 +127,7 @@ std::vector<OtherReading> other_readings(const Case<Op>& c, const spec::Numerics
     std::vector<std::pair<Declaration, StatisticsOrder>> all;
     for (std::size_t k = 0; k < missing.size(); ++k)
       all.emplace_back(missing[k], orders >> k & 1u ? other : asked);
-    readings.push_back(reading_of(numerics, all, verb));
+    readings.push_back(reading_of(numerics, all, use));
   }
   return readings;
 }

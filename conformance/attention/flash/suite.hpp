@@ -79,10 +79,10 @@ typename Op::Problem SuiteOf<Op>::as_declared(const Problem& problem, EntryPoint
 }
 
 template <class Op>
-std::string SuiteOf<Op>::place_of_inputs(const Problem& problem) {
-  return std::string("the statistics are ") +
-         (Traits<Op>::reads_statistics ? "passed" : "expected") + " as " +
-         std::string(description(problem.statistics_order)) + ", as the numerics declare";
+Fact SuiteOf<Op>::place_of_inputs(const Problem& problem) {
+  return {
+      Traits<Op>::reads_statistics ? FactKind::statistics_passed : FactKind::statistics_expected,
+      Fact(kind_of(problem.statistics_order))};
 }
 
 template <class Op>

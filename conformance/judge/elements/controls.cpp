@@ -90,14 +90,16 @@ void Controls::append(const Controls& later) {
   of_scaled_.append(later.of_scaled_);
 }
 
-std::string Controls::blind_text(const std::string& tensor) const {
+Fact Controls::blind_heads(const std::string& tensor) const {
   const auto is_blind = [](const Head& head) { return head.seen == 0; };
   const auto first = std::ranges::find_if(heads_, is_blind);
   if (first == heads_.end()) return {};
-  return "zeros would pass in " + tensor + " of " +
-         std::to_string(std::ranges::count_if(heads_, is_blind)) + " of " +
-         std::to_string(heads_.size()) + " heads, e.g. (" + std::to_string(first->b) + "," +
-         std::to_string(first->n) + "): in these heads no expected value exceeds its tolerance";
+  return {FactKind::zeros_pass_in_heads,
+          tensor,
+          std::ranges::count_if(heads_, is_blind),
+          heads_.size(),
+          first->b,
+          first->n};
 }
 
 ControlResult Controls::result(const std::string& tensor, const Arithmetic& arithmetic) const {
@@ -125,7 +127,7 @@ ControlResult Controls::result(const std::string& tensor, const Arithmetic& arit
   judge('S', !scaled_within_ || s.rms_fails || s.bias_fails);
   judge('W', std::ranges::all_of(heads_, [](const Head& h) { return 2 * h.seen >= h.expected; }));
   result.blind = result.applicable && (!some_seen || !some_negation);
-  result.text = blind_text(tensor);
+  result.blind_heads = blind_heads(tensor);
   return result;
 }
 

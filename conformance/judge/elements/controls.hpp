@@ -29,7 +29,7 @@ class Controls {
 
   void add_heads(const Expectation& part, const Arithmetic& arithmetic);
   void add(const Head& head);
-  std::string blind_text(const std::string& tensor) const;
+  Fact blind_heads(const std::string& tensor) const;
 
   std::vector<Head> heads_;  ///< ordered by b and n
   bool applicable_ = false, scaled_within_ = true;

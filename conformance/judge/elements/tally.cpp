@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cmath>
 #include <iterator>
-#include <sstream>
 #include <utility>
 
 #include "assay/spec/at.hpp"
@@ -18,47 +17,38 @@ constexpr double certified_share = 0x1p-10;  // E30: largest allowed radius / ta
 
 using spec::at;
 
-std::string sentence(const Finding& f, const std::string& why) {
-  std::ostringstream text;
-  text.precision(9);
-  text << f.tensor << '(' << f.b << ',' << f.n << ',' << f.s << ',' << f.d << ") is " << f.actual
-       << ", reference " << f.expected << ", tau " << f.tolerance << ": " << why;
-  return text.str();
-}
-
 Finding element_finding(const Expectation& e, std::size_t k, double x, Grade grade) {
   Finding f = locate(e, static_cast<std::int64_t>(k));
   f.actual = x, f.expected = e.value[k], f.tolerance = e.tau[k] + e.radius[k];
   switch (grade) {
     case Grade::structural:
       f.rule = FindingRule::structure;
-      f.text = sentence(f, "an infinity or NaN, or a finite value where an infinity is expected");
+      f.fact = FactKind::not_finite;
       break;
     case Grade::proven:
       f.rule = FindingRule::bound;
-      f.text = sentence(
-          f, "beyond the rigorous bound: no kernel with the declared numerics has such an error");
+      f.fact = FactKind::beyond_rigorous_bound;
       break;
     default:
       f.rule = FindingRule::bound;
-      f.text = sentence(f, "beyond the probabilistic bound");
+      f.fact = FactKind::beyond_probable_bound;
   }
   return f;
 }
 
-/// Returns the decision on the element with the most severe grade. Its finding is the evidence.
-Decision decision_of(Grade grade, const std::string& evidence) {
+/// Returns the decision on the element with the most severe grade.
+Decision decision_of(Grade grade, const Fact& element) {
   switch (grade) {
     case Grade::within:
       break;
     case Grade::statistical:
-      return {Rule::bound, Ground::likely, evidence};
+      return {Rule::bound, Ground::likely, element};
     case Grade::proven:
-      return {Rule::bound, Ground::certain, evidence};
+      return {Rule::bound, Ground::certain, element};
     case Grade::structural:
-      return {Rule::structure, evidence};
+      return {Rule::structure, element};
   }
-  return no_objection("the elements");
+  return no_objection();
 }
 
 /// Calls judge(row) for every row of a part. Reads a few rows at a time, so that a row stays in the
@@ -100,7 +90,7 @@ void Tally::add_row(const JudgedRow& row) {
     failing_.add(finding);
     if (elements_.size() < findings_per_tensor)
       elements_.push_back(element_finding(part, k, actual, g));
-    if (g > worst_) gravest_ = element_finding(part, k, actual, g).text;
+    if (g > worst_) gravest_ = fact_of(element_finding(part, k, actual, g));
     worst_ = std::max(worst_, g);
   }
 }
@@ -144,35 +134,27 @@ Decision Tally::finish(TensorReport& report, std::vector<Finding>& findings) {
   report.certainty += certainty_;
   distances_.finish(report);
   yardsticks_.finish(arithmetic_, report);
-  const auto note = [&](FindingRule rule, const std::string& text) {
-    findings.push_back({.rule = rule, .tensor = name, .text = text});
-  };
-  if (failing_.count() > 1) {
-    note(FindingRule::bound, {});
-    findings.back().pattern = failing_.pattern(report.elements_judged);
-  }
+  if (failing_.count() > 1)
+    findings.push_back({.rule = FindingRule::bound,
+                        .tensor = name,
+                        .pattern = failing_.pattern(report.elements_judged)});
   std::ranges::move(elements_, std::back_inserter(findings));
   const Statistics s = moments_.statistics(arithmetic_);
   report.rms = s.rms, report.rms_limit = std::isfinite(s.rms_limit) ? s.rms_limit : 0;
   report.bias = s.bias, report.bias_t = s.bias_t, report.nu = s.nu;
   Decision decision = decision_of(worst_, gravest_);
   const auto object = [&](bool fails, Rule rule, Ground ground, FindingRule finding,
-                          const std::string& text) {
+                          const Fact& fact) {
     if (!fails) return;
-    note(finding, text);
-    decision = graver(std::move(decision), {rule, ground, text});
+    findings.push_back({.rule = finding, .tensor = name, .fact = fact});
+    decision = graver(std::move(decision), {rule, ground, fact});
   };
   object(s.rms_fails, Rule::rms, Ground::likely, FindingRule::rms,
-         "errors of " + name + " have R = " + std::to_string(s.rms) + ", limit " +
-             std::to_string(s.rms_limit));
+         {FactKind::rms_too_large, name, s.rms, s.rms_limit});
   object(s.bias_fails, Rule::bias, Ground::likely, FindingRule::bias,
-         "errors of " + name + " have mean " + std::to_string(s.bias) +
-             " sigma, counted away from zero (t = " + std::to_string(s.bias_t) + "), limit 0.08");
-  object(
-      uncertified_ > 0, Rule::certificate, Ground::only, FindingRule::note,
-      std::to_string(uncertified_) + " elements of " + name +
-          " have a reference whose proven error (radius) exceeds 2^-10 tau, or a tau that is not "
-          "finite");
+         {FactKind::bias_too_large, name, s.bias, s.bias_t});
+  object(uncertified_ > 0, Rule::certificate, Ground::only, FindingRule::note,
+         {FactKind::uncertified, uncertified_, name});
   return decision;
 }
 

@@ -33,7 +33,7 @@ class Tally {
   const Expectation& whole_;
   const Arithmetic& arithmetic_;
   Grade worst_ = Grade::within;
-  std::string gravest_;  ///< description of the first element of that grade
+  Fact gravest_;  ///< description of the first element of that grade
   std::int64_t uncertified_ = 0;
   FailurePattern failing_;
   std::vector<Finding> elements_;  ///< the first elements that fail

@@ -4,7 +4,6 @@
 #include <cmath>
 #include <cstddef>
 #include <limits>
-#include <sstream>
 #include <string>
 #include <utility>
 
@@ -17,22 +16,16 @@ namespace {
 Finding difference(const Compared& c, std::size_t k, std::string_view sentence) {
   const auto element = static_cast<std::int64_t>(k);
   const auto [b, n, s] = c.extents.position(element / c.extents.dim);
-  Finding f{.rule = FindingRule::relation,
-            .tensor = std::string(c.tensor),
-            .b = b,
-            .n = n,
-            .s = s,
-            .d = element % c.extents.dim,
-            .actual = c.actual[k],
-            .expected = c.predicted[k],
-            .tolerance = c.tau.empty() ? 0 : c.tau[k]};
-  std::ostringstream text;
-  text.precision(9);
-  text << f.tensor << '(' << b << ',' << n << ',' << s << ',' << f.d << ") is " << f.actual
-       << ", the other runs give " << f.expected << ", they may differ by " << f.tolerance << ": "
-       << sentence;
-  f.text = text.str();
-  return f;
+  return {.rule = FindingRule::relation,
+          .tensor = std::string(c.tensor),
+          .b = b,
+          .n = n,
+          .s = s,
+          .d = element % c.extents.dim,
+          .actual = c.actual[k],
+          .expected = c.predicted[k],
+          .tolerance = c.tau.empty() ? 0 : c.tau[k],
+          .fact = {FactKind::runs_differ, sentence}};
 }
 
 }  // namespace
@@ -42,7 +35,7 @@ Decision compare_numbers(const Compared& c, std::string_view sentence, CaseRepor
   TensorReport measured{.name = std::string(c.tensor)};
   measured.elements_judged = static_cast<std::int64_t>(c.actual.size());
   measured.rows_total = measured.rows_judged = c.extents.rows();
-  Decision decision = no_objection("the agreement of " + measured.name);
+  Decision decision = no_objection();
   std::int64_t failing = 0;
   for (std::size_t k = 0; k < c.actual.size(); ++k) {
     const double x = c.actual[k], y = c.predicted[k];
@@ -53,8 +46,8 @@ Decision compare_numbers(const Compared& c, std::string_view sentence, CaseRepor
     const Ground ground =
         !c.tau.empty() && error <= c.tau_det[k] ? Ground::likely : Ground::certain;
     if (decision != verdict_of(Rule::relation, ground))
-      decision =
-          graver(std::move(decision), {Rule::relation, ground, difference(c, k, sentence).text});
+      decision = graver(std::move(decision),
+                        {Rule::relation, ground, fact_of(difference(c, k, sentence))});
     if (++failing <= most_findings) report.findings.push_back(difference(c, k, sentence));
   }
   report.tensors.push_back(measured);
@@ -76,19 +69,16 @@ std::vector<double> with_radius(const Entries<double>& tau, const Expectation& e
 }
 
 Decision decision_of(const AgreeingRuns& runs, CaseReport& report) {
-  if (!runs.are_one_run && !runs.are_zero) return no_objection("the agreement of the runs");
-  const std::string text = runs.are_one_run
-                               ? "all runs of the relation are the same run: the relation "
-                                 "proves nothing here"
-                               : "every output is zero: the relation proves nothing";
-  add_note(report, FindingRule::note, text);
-  return {Rule::vacuity, text};
+  if (!runs.are_one_run && !runs.are_zero) return no_objection();
+  const FactKind kind = runs.are_one_run ? FactKind::one_run : FactKind::all_zero;
+  add_note(report, FindingRule::note, kind);
+  return {Rule::vacuity, kind};
 }
 
 Decision outside(std::string_view domain, CaseReport& report) {
-  const std::string text = "the relation holds for " + std::string(domain);
-  add_note(report, FindingRule::status, text);
-  return {Rule::domain, text};
+  const Fact fact(FactKind::relation_domain, domain);
+  add_note(report, FindingRule::status, fact);
+  return {Rule::domain, fact};
 }
 
 }  // namespace assay::conformance

@@ -74,7 +74,7 @@ template <class Op>
 Decision compare_runs(std::string_view sentence, const typename Op::Problem& problem,
                       const OutputValues& actual, const OutputValues& predicted,
                       const Tolerances* tolerances, CaseReport& report) {
-  Decision decision = no_objection("the agreement of the runs");
+  Decision decision = no_objection();
   visit_outputs<Op>(problem, [&](const ComparedOutput<Op>& output, const spec::Extents& extents) {
     const auto expected = predicted.find(output.name);
     if (expected == predicted.end() || expected->second.empty()) return;
@@ -172,9 +172,9 @@ class PreparedRelation {
   static constexpr double most_bounded = 1e8;
 
   Decision judge_once(Kernel& kernel, const spec::Numerics* reading, CaseReport& report) {
-    const auto does_not_apply = [&](Rule rule, const std::string& text) {
-      add_note(report, FindingRule::note, text);
-      return Decision(rule, text);
+    const auto does_not_apply = [&](Rule rule, FactKind kind) {
+      add_note(report, FindingRule::note, kind);
+      return Decision(rule, kind);
     };
     const spec::Numerics numerics = kernel.numerics(case_.problem);
     // A log-sum-exp that is known from a formula is rounded otherwise than the kernel's.
@@ -182,9 +182,7 @@ class PreparedRelation {
     const bool exact =
         relation_->agreement == Agreement::bits && numerics.order == spec::Order::fixed && !rounds;
     if (!exact && Parts::cost_of_bounds(case_.problem) > most_bounded)
-      return does_not_apply(Rule::domain,
-                            "runs of this size are only compared bit by bit, which is "
-                            "possible only if the kernel declares a fixed order");
+      return does_not_apply(Rule::domain, FactKind::too_large_to_relate);
     const spec::Numerics& read = reading != nullptr ? *reading : numerics;
     const auto compared = [&](OutputValues values) {
       return Parts::compared_values(std::move(values), numerics);
@@ -194,10 +192,7 @@ class PreparedRelation {
     for (std::size_t k = 1; k < runs_.size(); ++k) outputs.push_back(run(runs_[k], kernel, read));
     const Tolerances* limits = exact ? nullptr : &allowed(numerics);
     if (limits != nullptr && !limits->consistent)
-      return does_not_apply(
-          Rule::inconsistent_inputs,
-          "in one of the runs the given softmax statistics or attention output "
-          "do not fit the other inputs; with the declared numerics they must fit");
+      return does_not_apply(Rule::inconsistent_inputs, FactKind::inconsistent_runs);
     Decision decision =
         experiment_->compare
             ? experiment_->compare(actual, *limits, relation_->sentence, report)

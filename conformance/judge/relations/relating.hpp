@@ -1,8 +1,9 @@
 #pragma once
 
-#include <stdexcept>
+#include <exception>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "judge/decide.hpp"
 #include "judge/run_kernel.hpp"
@@ -12,9 +13,13 @@ namespace assay::conformance {
 
 /// Thrown if a kernel refuses a run that it may refuse, because the documentation is ambiguous
 /// about the call. The runs are then not compared.
-class Incomparable : public std::runtime_error {
+class Incomparable : public std::exception {
  public:
-  using std::runtime_error::runtime_error;
+  explicit Incomparable(Fact refusal) : refusal_(std::move(refusal)) {}
+  const Fact& refusal() const { return refusal_; }
+
+ private:
+  Fact refusal_;
 };
 
 /// Returns the result of `act`, which runs the call of the case. Errors: Incomparable if the kernel
@@ -24,10 +29,10 @@ auto comparable(const Case<Op>& c, Act&& act) {
   try {
     return act();
   } catch (const spec::Rejected& answer) {
-    const std::string question = open_question(c, call_of(c));
-    if (question.empty()) throw;
-    throw Incomparable("a run of the relation was refused with " + describe(answer.status()) +
-                       ": " + answer.what() + "; " + question);
+    const std::vector<Fact> questions = open_questions(c, call_of(c));
+    if (questions.empty()) throw;
+    throw Incomparable(
+        {FactKind::related_run_refused_open, describe(answer.status()), answer.what(), questions});
   }
 }
 
@@ -53,9 +58,9 @@ typename Op::Outputs related_run(const Case<Op>& c, const typename Op::Inputs& i
 /// returns a decision; `first` is the decision on the original case.
 template <class Op, class Judge>
 Decision confirmed(const Case<Op>& c, const Decision& first, CaseReport& report, Judge&& judge) {
-  const auto noted = [&](const std::string& text) {
-    add_note(report, FindingRule::note, text);
-    return first.evidence + "; " + text;
+  const auto noted = [&](const Fact& fact) {
+    add_note(report, FindingRule::note, fact);
+    return Fact(FactKind::several, first.fact, fact);
   };
   for (std::uint64_t k = 1; k <= 2; ++k) {
     Case<Op> fresh = c;
@@ -63,9 +68,9 @@ Decision confirmed(const Case<Op>& c, const Decision& first, CaseReport& report,
     CaseReport again;
     if (contribution(judge(fresh, again)) == ExitCode::nonconformant)
       return {first.rule(), Ground::confirmed,
-              noted("confirmed on the fresh seed " + std::to_string(fresh.seed))};
+              noted({FactKind::difference_on_fresh_seed, std::to_string(fresh.seed)})};
   }
-  return {Rule::fresh_seeds, noted("the difference did not occur again with two fresh seeds")};
+  return {Rule::fresh_seeds, noted(FactKind::difference_not_repeated)};
 }
 
 /// Returns the report of a case with the decision that judge(case, report) returns. A statistical
@@ -83,27 +88,24 @@ CaseReport related(const Case<Op>& c, spec::Implementation<Op>& kernel, Judge&& 
       decide(report, not_offered(*reason), FindingRule::status, *reason);
       return report;
     }
-    report.verdict = summed_up(judge(c, report), report);
+    report.verdict = judge(c, report);
     if (report.verdict == Verdict::statistical_unconfirmed)
       report.verdict = confirmed(c, report.verdict, report, judge);
     report.value_case = report.verdict != Verdict::not_applicable;
   } catch (const Incomparable& reason) {
-    fail({Rule::open_question, reason.what()});
+    fail({Rule::open_question, reason.refusal()});
   } catch (const spec::Unsupported& reason) {
     decide(report, not_offered(reason.what()), FindingRule::status, reason.what());
   } catch (const spec::Rejected& answer) {
-    fail({Rule::legal_call, Ground::refused,
-          std::string("a run of the relation was refused: ") + answer.what()});
+    fail({Rule::legal_call, Ground::refused, {FactKind::related_run_refused, answer.what()}});
   } catch (const spec::ImplementationFault& seen) {
-    fail(decision_of(seen, "a run of the relation: "));
+    fail(decision_of(seen, FactKind::related_run_failed));
   } catch (const spec::NotAsked&) {
     throw;
   } catch (const std::exception& failure) {
-    fail({Rule::conduct, Ground::died,
-          std::string("a run of the relation threw: ") + failure.what()});
+    fail({Rule::conduct, Ground::died, {FactKind::related_run_threw, failure.what()}});
   } catch (...) {
-    fail({Rule::conduct, Ground::died,
-          "a run of the relation threw something that is not a std::exception"});
+    fail({Rule::conduct, Ground::died, FactKind::related_run_threw_no_exception});
   }
   return report;
 }

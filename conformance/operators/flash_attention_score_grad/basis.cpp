@@ -48,9 +48,8 @@ std::vector<double> Basis::values(const RowsOf& rows, const Op::Outputs& outputs
 Decision Basis::judge_saved_values(const Case<Op>& c, const Op::Inputs& inputs,
                                    const spec::Numerics& numerics, CaseReport& report) {
   if (is_formula(c.variant)) {
-    const std::string text = "results of a forward with a formula are not judged";
-    report.findings.push_back({.rule = FindingRule::note, .text = text});
-    return {Rule::not_offered, text};
+    report.findings.push_back({.rule = FindingRule::note, .fact = FactKind::formula_not_judged});
+    return {Rule::not_offered, FactKind::formula_not_judged};
   }
   return judge_results_of_forward(c, inputs, numerics, report);
 }

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "assay/conformance/report/sentences.hpp"
 #include "assay/reference/forward.hpp"
 #include "attention/mask_pattern.hpp"
 #include "model_kernel.hpp"
@@ -166,7 +167,7 @@ struct Trial {
 
   std::string texts() const {
     std::string all;
-    for (const Finding& finding : findings) all += finding.text + '\n';
+    for (const Finding& finding : findings) all += sentence_of(finding, {}) + '\n';
     return all;
   }
 

@@ -102,7 +102,7 @@ TEST(CausesWithExceptions, OfASetOfValues) {
   auto all = toys(900, [](const Toy&) { return false; });
   for (CaseReport& one : all)
     if (const std::string& mode = one.fields[2].second; mode == "1" || mode == "4") {
-      one.verdict = {Rule::bound, Ground::certain, "too far"};
+      one.verdict = {Rule::bound, Ground::certain, {FactKind::quoted, "too far"}};
       one.findings.push_back({.rule = FindingRule::bound, .tensor = "dk"});
     }
   const auto causes = causes_of(all, {});
@@ -147,7 +147,7 @@ TEST(CausesWithExceptions, OfSequencesThatAreShorterThanABlock) {
     all[k].fields.emplace_back("lengths_q", "100," + std::to_string(seq));
     all[k].fields.emplace_back("block_size", std::to_string(block));
     if (seq >= block) continue;
-    all[k].verdict = {Rule::bound, Ground::certain, "too far"};
+    all[k].verdict = {Rule::bound, Ground::certain, {FactKind::quoted, "too far"}};
     all[k].findings.push_back({.rule = FindingRule::bound, .tensor = "dk"});
   }
   EXPECT_EQ(term_texts(causes_of(all, {}).at(0)), Names{"seq_q<block_size"});
@@ -160,7 +160,7 @@ TEST(CausesWithExceptions, OfAMultipleOfAnotherSize) {
     all[k].fields.emplace_back("block_size", std::to_string(size));
     all[k].fields.emplace_back("block_stride", std::to_string(stride));
     if (size <= 2 * stride) continue;
-    all[k].verdict = {Rule::bound, Ground::certain, "too far"};
+    all[k].verdict = {Rule::bound, Ground::certain, {FactKind::quoted, "too far"}};
     all[k].findings.push_back({.rule = FindingRule::bound, .tensor = "dk"});
   }
   EXPECT_EQ(term_texts(causes_of(all, {}).at(0)), Names{"block_size>2*block_stride"});
@@ -280,7 +280,8 @@ TEST(CausesWithExceptions, OfAKernelThatRefusesNothingAreOneSentence) {
   for (std::size_t k = 0; k < all.size(); k += 2) {
     all[k].value_case = false;
     all[k].violated_requirement = "TOY-C" + std::to_string(k % 7);
-    all[k].verdict = {Rule::forbidden_call, Ground::accepted, "it should have been refused"};
+    all[k].verdict = {
+        Rule::forbidden_call, Ground::accepted, {FactKind::quoted, "it should have been refused"}};
   }
   const auto causes = causes_of(all, {});
   ASSERT_EQ(causes.size(), 1U);
@@ -290,7 +291,8 @@ TEST(CausesWithExceptions, OfAKernelThatRefusesNothingAreOneSentence) {
   // If only one check is missing, the cause names its requirement.
   for (std::size_t k = 0; k < all.size(); k += 2)
     if (all[k].violated_requirement != "TOY-C3")
-      all[k].verdict = {Rule::forbidden_call, Ground::documented_status, "refused"};
+      all[k].verdict = {
+          Rule::forbidden_call, Ground::documented_status, {FactKind::quoted, "refused"}};
   EXPECT_EQ(term_texts(causes_of(all, {}).at(0)), Names{"violated=TOY-C3"});
 }
 

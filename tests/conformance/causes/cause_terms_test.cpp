@@ -87,7 +87,8 @@ TEST(Causes, ExcludeFieldsThatShrinkingRemoved) {
 TEST(Causes, OfOneCaseIsItsViolation) {
   auto all = reports([](const std::string&, int, int) { return Names{}; });
   all[20].violated_requirement = "TOY-C1";
-  all[20].verdict = {Rule::forbidden_call, Ground::accepted, "it should have been refused"};
+  all[20].verdict = {
+      Rule::forbidden_call, Ground::accepted, {FactKind::quoted, "it should have been refused"}};
   const auto causes = causes_of(all, {});
   ASSERT_EQ(causes.size(), 1U);
   EXPECT_EQ(term_texts(causes[0]), Names{"violated=TOY-C1"});
@@ -143,9 +144,9 @@ TEST(Causes, IgnoreUnsupportedCases) {
   auto all = reports([](const std::string&, int, int) { return Names{}; });
   for (CaseReport& one : all)
     if (one.fields[0].second == "bf16")
-      one.verdict = {Rule::not_offered, "only fp32"}, one.value_case = false;
+      one.verdict = {Rule::not_offered, {FactKind::quoted, "only fp32"}}, one.value_case = false;
     else if (one.fields[2].second == "1")
-      one.verdict = {Rule::conduct, Ground::died, "signal 11"};
+      one.verdict = {Rule::conduct, Ground::died, {FactKind::quoted, "signal 11"}};
   const auto causes = causes_of(all, {});
   ASSERT_EQ(causes.size(), 1U);
   EXPECT_EQ(term_texts(causes[0]), Names{"sparse_mode=1"});

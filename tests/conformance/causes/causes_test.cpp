@@ -232,7 +232,8 @@ TEST(Causes, ShowWhatACaseWasShrunkTo) {
 TEST(Causes, AVerdictAboutTheCallIsAWayOfFailing) {
   auto all = reports([](const std::string&, int, int) { return Names{}; });
   for (CaseReport& one : all)
-    if (one.fields[0].second == "fp32") one.verdict = {Rule::conduct, Ground::died, "signal 11"};
+    if (one.fields[0].second == "fp32")
+      one.verdict = {Rule::conduct, Ground::died, {FactKind::quoted, "signal 11"}};
   const auto causes = causes_of(all, {});
   ASSERT_EQ(causes.size(), 1U);
   EXPECT_EQ(pattern_text(causes[0], all),

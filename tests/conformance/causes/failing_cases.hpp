@@ -24,16 +24,15 @@ inline CaseReport report(const std::string& dtype, int seq, int mode,
                 {"sparse_mode", std::to_string(mode)},
                 {"seed", std::to_string(seq * 7 + mode)}};
   one.value_case = true;
-  one.verdict = no_objection("the elements");
+  one.verdict = no_objection();
   for (const char* name : {"dq", "dk", "dv"}) {
     one.tensors.emplace_back();
     one.tensors.back().name = name;
   }
   for (const std::string& name : failed) {
-    one.verdict = {Rule::bound, Ground::certain, "too far"};
+    one.verdict = {Rule::bound, Ground::certain, {FactKind::quoted, "too far"}};
     one.findings.push_back({.rule = FindingRule::bound,
                             .tensor = name,
-                            .text = {},
                             .pattern = Pattern{.failing = 4,
                                                .judged = 8,
                                                .places = {{"s", PlaceKind::range, {4}}},

@@ -135,10 +135,10 @@ TEST(ErrorMap, PartsAreAsTheWhole) {
 
 TEST(ErrorMap, IsKeptOfCasesThatDoNotConform) {
   CaseReport report{.tensors = {{.errors = ErrorMap{.cells = "Q"}}}};
-  conclude(report, {Rule::bound, Ground::certain, "far off"});
+  conclude(report, {Rule::bound, Ground::certain, {FactKind::quoted, "far off"}});
   EXPECT_TRUE(report.tensors.front().errors);
   EXPECT_NE(to_json(report).find("\"errors\""), std::string::npos);
-  conclude(report, no_objection("the elements"));
+  conclude(report, no_objection());
   EXPECT_FALSE(report.tensors.front().errors);
   EXPECT_EQ(to_json(report).find("\"errors\""), std::string::npos);
 }

@@ -13,6 +13,7 @@
 #include "assay/conformance/inputs/inputs.hpp"
 #include "assay/conformance/operators.hpp"
 #include "assay/conformance/report/record.hpp"
+#include "assay/conformance/report/sentences.hpp"
 #include "attention/bound/row_terms.hpp"
 #include "attention/tiles/tiles.hpp"
 #include "operators/nsa_selected_attention_grad/dense.hpp"
@@ -339,7 +340,7 @@ void expect_planted_tiles_caught(const std::string& words, const std::string& pr
         bool named = false;
         for (const Finding& finding : report.findings) {
           if (finding.rule == FindingRule::note) continue;
-          EXPECT_EQ(finding.rule, FindingRule::tile_sum) << finding.text;
+          EXPECT_EQ(finding.rule, FindingRule::tile_sum) << sentence_of(finding, {});
           EXPECT_EQ(finding.tensor, tensor.name);
           named |= finding.s >= 0 && finding.s + 64 > first && finding.s < first + count;
         }

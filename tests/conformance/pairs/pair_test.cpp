@@ -133,7 +133,7 @@ TEST(JudgePair, GradientAtValuesThatAreNotFiniteIsNotJudged) {
       {.of_forward = "softmax_sum", .factor = std::numeric_limits<double>::quiet_NaN()});
   EXPECT_EQ(pair.wrong(), Parts{PairPart::saved});
   EXPECT_FALSE(pair.backward);
-  EXPECT_EQ(pair.why_not, "the saved softmax_sum is not finite, so no gradient is expected");
+  EXPECT_EQ(pair.why_not, Fact(FactKind::saved_not_finite, "softmax_sum"));
 }
 
 TEST(JudgePair, PaddingTokensMayHaveAnyValue) {
@@ -212,7 +212,7 @@ TEST(JudgePair, DeclaredErrorOfTheLogIsAllowedInAllParts) {
     for (const double of_masked : {-infinity, infinity, -1.0 * std::numeric_limits<float>::max()}) {
       const PairReport pair = judged_saving(masked_words, logsumexp(of_masked, error), declare);
       EXPECT_EQ(pair.sentence(), "forward, saved values and backward conform") << of_masked;
-      ASSERT_TRUE(pair.backward && pair.end_to_end) << pair.why_not;
+      ASSERT_TRUE(pair.backward && pair.end_to_end) << pair.sentence();
     }
     const PairReport rough = judged_saving(masked_words, logsumexp(-infinity, 4e-3), declare);
     EXPECT_EQ(rough.wrong(), Parts{PairPart::saved});

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include "assay/conformance/report/sentences.hpp"
+
 namespace assay::conformance {
 namespace {
 
@@ -9,8 +11,7 @@ CaseReport report(const std::string& operator_name, double whole, double tail, b
   CaseReport one;
   one.operator_name = operator_name;
   one.value_case = true;
-  one.verdict =
-      fails ? Decision{Rule::bound, Ground::certain, "too far"} : no_objection("the elements");
+  one.verdict = fails ? Decision{Rule::bound, Ground::certain, {}} : no_objection();
   const std::string unit(spec::regime_unit);
   one.metrics = {{"makespan", 3, "cycle"}, {"whole", whole, unit}, {"tail", tail, unit}};
   return one;
@@ -51,7 +52,7 @@ TEST(Regimes, InvalidRegimesAreReportedAndNotCounted) {
   EXPECT_EQ(one.metrics[1].unit, "cycle");
   ASSERT_EQ(one.findings.size(), 1U);
   EXPECT_EQ(
-      one.findings[0].text,
+      sentence_of(one.findings[0], one),
       "5 of its regimes are invalid and ignored; the first is 'tile.tail', 0 times: it is reported "
       "twice");
   sort_out_regimes(one);

@@ -32,6 +32,8 @@ namespace {
 
 using conformance::CaseReport;
 using conformance::Decision;
+using conformance::Fact;
+using conformance::FactKind;
 using conformance::Ground;
 using conformance::Rule;
 using conformance::Verdict;
@@ -134,17 +136,15 @@ class FileJudge {
     report.implementation = name;
     report.outputs_file = options_.file;
     if (actual.profile.empty())
-      report.findings.push_back(
-          {.rule = conformance::FindingRule::note,
-           .tensor = {},
-           .text = "the file states no numerics: judged as " + options_.numerics});
+      report.findings.push_back({.rule = conformance::FindingRule::note,
+                                 .tensor = {},
+                                 .fact = {FactKind::file_without_numerics, options_.numerics}});
     if (!replaced_.empty())
-      report.findings.push_back(
-          {.rule = conformance::FindingRule::note,
-           .tensor = {},
-           .text = "judged with the " + replaced_ + " of the file, not of the replay line"});
+      report.findings.push_back({.rule = conformance::FindingRule::note,
+                                 .tensor = {},
+                                 .fact = {FactKind::inputs_of_file, replaced_}});
     if (report.verdict == Verdict::nonconformant_statistical) {
-      report.verdict = {report.verdict.rule(), Ground::likely, report.verdict.evidence};
+      report.verdict = {report.verdict.rule(), Ground::likely, report.verdict.fact};
       result.unconfirmed.emplace_back(
           "the failure is statistical, and a retry is impossible "
           "without the kernel");
@@ -153,15 +153,12 @@ class FileJudge {
     return result;
   }
 
-  /// Returns a text if the kernel declares another memory order of inputs than the file has;
-  /// otherwise an empty text.
-  std::optional<std::string> other_places(const spec::Numerics& numerics) const {
+  /// Returns a fact if the kernel declares another memory order of inputs than the file has.
+  std::optional<Fact> other_places(const spec::Numerics& numerics) const {
     using Suite = conformance::Suite<Op>;
     const auto declared = Suite::as_declared(case_.problem, case_.entry_point, numerics);
     if (declared == case_.problem) return std::nullopt;
-    return "the kernel expects other inputs than those of the file: " +
-           Suite::place_of_inputs(declared) +
-           "; export the case again with the --numerics that the kernel declares";
+    return Fact(FactKind::inputs_in_other_order, Suite::place_of_inputs(declared));
   }
 
   /// The documentation contradicts itself about the memory order of some inputs. If the numbers in
@@ -180,13 +177,12 @@ class FileJudge {
       CaseReport report = prepared.judge(outputs, numerics);
       if (contribution(report.verdict) == ExitCode::nonconformant) continue;
       const bool conforms = contribution(report.verdict) == ExitCode::conformant;
-      const std::string text = (conforms ? "conforms if " : "may conform if ") + reading.text;
+      const Fact fact(conforms ? FactKind::conforms_if : FactKind::may_conform_if, reading.order);
       first.verdict = {Rule::undeclared_order,
                        conforms ? Ground::fits_otherwise : Ground::may_fit_otherwise,
-                       text + "; with the interpretation of the case: " + evidence_of(first)};
+                       {FactKind::with_order_of_case, evidence_of(first), fact}};
       if (conforms) first.tensors = report.tensors, first.findings.clear();
-      first.findings.push_back(
-          {.rule = conformance::FindingRule::note, .tensor = {}, .text = text});
+      first.findings.push_back({.rule = conformance::FindingRule::note, .fact = fact});
       return first;
     }
     return first;
@@ -197,7 +193,7 @@ class FileJudge {
     result.report.implementation = name;
     result.report.outputs_file = options_.file;
     result.report.findings.push_back(
-        {.rule = conformance::FindingRule::note, .tensor = {}, .text = decision.evidence});
+        {.rule = conformance::FindingRule::note, .tensor = {}, .fact = decision.fact});
     result.report.verdict = std::move(decision);
     return result;
   }
@@ -206,23 +202,22 @@ class FileJudge {
   /// Only exact cases have inputs that depend on the numerics.
   /// Errors: std::invalid_argument if the inputs differ although no input of the case depends on
   /// the numerics: the file was changed.
-  std::optional<std::string> other_inputs(const spec::Numerics& numerics) {
+  std::optional<Fact> other_inputs(const spec::Numerics& numerics) {
     if (options_.given_inputs) return std::nullopt;
     const auto inputs = conformance::named_tensors(prepared_->inputs(numerics));
     for (const auto& [name, tensor] : inputs) {
       const auto stored = record_.digests.find(name);
       if (stored != record_.digests.end() && stored->second != fixtures::digest(tensor))
-        return mismatch(fmt::format("input '{}' has digest {}, but the replay line gives {}", name,
-                                    stored->second, fixtures::digest(tensor)));
+        return mismatch(name, stored->second, fixtures::digest(tensor));
     }
     return std::nullopt;
   }
 
-  std::string mismatch(const std::string& what) const {
-    if (case_.track == conformance::Track::bound) throw std::invalid_argument(what);
-    return what +
-           " for the numerics of the outputs: export the case again with the --numerics of the "
-           "kernel";
+  Fact mismatch(const std::string& name, const std::string& stored, const std::string& made) const {
+    if (case_.track == conformance::Track::bound)
+      throw std::invalid_argument(fmt::format(
+          "input '{}' has digest {}, but the replay line gives {}", name, stored, made));
+    return {FactKind::inputs_of_other_numerics, name, stored, made};
   }
 
   void settle_determinism(const std::string& name, const fixtures::Actual& actual,
@@ -241,12 +236,9 @@ class FileJudge {
   static void differs(const std::string& tensor, const spec::Numerics& numerics,
                       CaseReport& report) {
     if (numerics.order != spec::Order::fixed) return;
-    const std::string text =
-        tensor + " differs between two runs although order 'fixed' is declared";
-    report.findings.push_back(
-        {.rule = conformance::FindingRule::determinism, .tensor = tensor, .text = text});
+    report.findings.push_back({.rule = conformance::FindingRule::determinism, .tensor = tensor});
     if (conformance::contribution(report.verdict) == ExitCode::conformant)
-      report.verdict = {Rule::determinism, text};
+      report.verdict = {Rule::determinism, {}};
   }
 
   const CheckOptions& options_;
@@ -274,8 +266,9 @@ void refuse(const CheckOptions& options, CaseReport report, const std::string& n
             const std::string& why, Verdicts& verdicts) {
   report.implementation = name;
   report.outputs_file = options.file;
-  report.verdict = {Rule::stored_case, why};
-  report.findings.push_back({.rule = conformance::FindingRule::note, .tensor = {}, .text = why});
+  const Fact fact(FactKind::quoted, why);
+  report.verdict = {Rule::stored_case, fact};
+  report.findings.push_back({.rule = conformance::FindingRule::note, .fact = fact});
   report = printable(std::move(report));
   conformance::count(verdicts.results.summary, report);
   verdicts.results.cases.push_back(std::move(report));

@@ -3,6 +3,13 @@
 /** Numbers that JSON cannot represent are strings. */
 export type Figure = number | "nan" | "inf" | "-inf";
 
+/** tools/pattern_schema.md describes it. */
+export interface Fact {
+  kind: string;
+  values: (number | string)[];
+  parts: Fact[];
+}
+
 export interface Finding {
   rule: string;
   tensor: string;
@@ -13,6 +20,8 @@ export interface Finding {
   actual: Figure;
   expected: Figure;
   tolerance: Figure;
+  /** The statement of `text` as data. */
+  fact?: Fact;
   /** A sentence for people. */
   text: string;
 }

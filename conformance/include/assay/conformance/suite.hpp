@@ -45,7 +45,7 @@ struct NoExactCases {
 /// Numerics that declare another memory order of inputs whose order is disputed.
 struct OtherReading {
   spec::Numerics numerics;
-  std::string text;  ///< the declaration: "statistics are read as ... (statistics_order=...)"
+  Fact order;  ///< that order, and how to declare it
 };
 
 /// True for an operator whose Suite has the type RelationParts: its relations, the rows of its
@@ -108,8 +108,8 @@ struct SuiteDefaults {
                                    const typename Op::Inputs& inputs) {
     return inputs;
   }
-  /// A sentence that describes in which memory order the inputs of the problem are stored.
-  static std::string place_of_inputs(const Problem&) { return {}; }
+  /// Returns in which memory order the inputs of the problem are stored.
+  static Fact place_of_inputs(const Problem&) { return {}; }
   /// The memory orders that the kernel could declare. Empty if its numerics declare an order, or if
   /// the inputs of the case are the same in every order.
   static std::vector<OtherReading> other_readings(const Case<Op>&, const spec::Numerics&) {

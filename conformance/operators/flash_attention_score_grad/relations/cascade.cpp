@@ -48,9 +48,8 @@ Op::Inputs without_results(const FlashCase& c, Op::Inputs inputs) {
   return inputs;
 }
 
-void add_finding(CaseReport& report, FindingRule rule, const std::string& tensor,
-                 const std::string& text) {
-  report.findings.push_back({.rule = rule, .tensor = tensor, .text = text});
+void add_finding(CaseReport& report, FindingRule rule, const std::string& tensor, Fact fact) {
+  report.findings.push_back({.rule = rule, .tensor = tensor, .fact = std::move(fact)});
 }
 
 /// Returns whether `after` equals `before` in everything except the viewed elements.
@@ -79,8 +78,7 @@ bool replicas_agree(const spec::Tensor& statistics) {
 void check_replicas(const Op::Inputs& inputs, CaseReport& report) {
   for (const auto& [name, tensor] : results)
     if (tensor != &Op::Inputs::attention_in && !replicas_agree(inputs.*tensor))
-      add_finding(report, FindingRule::structure, name,
-                  std::string("replicas of ") + name + " differ");
+      add_finding(report, FindingRule::structure, name, {FactKind::replicas_differ, name});
 }
 
 /// Checks that the forward wrote no bytes outside its results, and that replicas are equal.
@@ -93,14 +91,13 @@ Decision check_results(const Op::Inputs& before, const Op::Inputs& after, CaseRe
   visit_tensors(before, [&](const std::string& name, const spec::Tensor& tensor) {
     const spec::Tensor& own = *changed[next++];
     if (!is_result(name) && own.bytes != tensor.bytes)
-      add_finding(report, FindingRule::structure, name, "the forward modified its input " + name);
+      add_finding(report, FindingRule::structure, name, {FactKind::forward_modified_input, name});
     if (is_result(name) && !only_view_written(tensor, own))
-      add_finding(report, FindingRule::structure, name,
-                  "the forward changed " + name + " outside its view, or replaced it");
+      add_finding(report, FindingRule::structure, name, {FactKind::forward_wrote_elsewhere, name});
   });
   check_replicas(after, report);
-  if (report.findings.size() == known) return no_objection("the tensors of the forward");
-  return {Rule::structure, report.findings[known].text};
+  if (report.findings.size() == known) return no_objection();
+  return {Rule::structure, report.findings[known].fact};
 }
 
 /// Computes the exact forward of the case's data.
@@ -188,12 +185,12 @@ Decision judge_forward(const FlashCase& c, const Dense& dense, const Exact& exac
     decision = graver(decision, judge(statistics[1], operands.softmax_sum, of_statistics));
   decision = graver(decision, judge(output, operands.attention_in, arithmetic));
   const ControlResult controls = judge_controls(output, arithmetic);
-  report.tensors.back().controls = controls.letters;
+  TensorReport& judged = report.tensors.back();
+  judged.controls = controls.letters;
+  judged.rows_nonzero = controls.rows_nonzero, judged.rows_blind = controls.rows_blind;
   if (!controls.blind) return decision;
-  const std::string text =
-      "attention_in: zeros or the negated reference would pass (" + controls.letters + ")";
-  add_finding(report, FindingRule::control, "attention_in", text);
-  return graver(decision, {Rule::control, Ground::blind, text});
+  add_finding(report, FindingRule::control, "attention_in", {});
+  return graver(decision, {Rule::control, Ground::blind, {}});
 }
 
 /// Returns the inputs from which the expected gradients are computed. If the declared numerics
@@ -287,9 +284,8 @@ Decision judge_backward(const FlashCase& c, Kernel& kernel, const Op::Inputs& gi
 
 Decision judge_cascade(const FlashCase& c, Kernel& kernel, CaseReport& report) {
   if (!kernel.has_forward()) {
-    const std::string text = "the implementation has no forward";
-    add_finding(report, FindingRule::note, "", text);
-    return {Rule::not_offered, text};
+    add_finding(report, FindingRule::note, "", FactKind::no_forward);
+    return {Rule::not_offered, FactKind::no_forward};
   }
   kernel.check(call_of(c));
   const Op::Inputs given = make_inputs(c), blank = without_results(c, given);
@@ -307,7 +303,7 @@ Decision judge_cascade(const FlashCase& c, Kernel& kernel, CaseReport& report) {
 Decision judge_results_of_forward(const FlashCase& c, const Op::Inputs& inputs,
                                   const spec::Numerics& numerics, CaseReport& report) {
   check_replicas(inputs, report);
-  if (!report.findings.empty()) return {Rule::structure, report.findings.front().text};
+  if (!report.findings.empty()) return {Rule::structure, report.findings.front().fact};
   const Arithmetic arithmetic(numerics, c.problem.dtype);
   return judge_forward(c, Dense(c.problem, inputs), exact_forward(c.problem, inputs), inputs,
                        arithmetic, report);

@@ -7,6 +7,7 @@
 #include <optional>
 
 #include "assay/conformance/attention/exact_case.hpp"
+#include "assay/conformance/report/sentences.hpp"
 #include "cases.hpp"
 
 namespace assay::conformance {
@@ -31,7 +32,7 @@ CaseReport judged(spec::Implementation<Op>& kernel, const Case<Op>& c,
 }
 
 std::string first_finding(const CaseReport& report) {
-  return report.findings.empty() ? "no finding" : report.findings.front().text;
+  return report.findings.empty() ? "no finding" : sentence_of(report.findings.front(), report);
 }
 
 std::vector<Case<Op>> plain_cases(std::uint64_t seed, Track track) {

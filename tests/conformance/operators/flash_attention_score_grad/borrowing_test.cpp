@@ -5,6 +5,7 @@
 
 #include "assay/conformance/judge/prepared_case.hpp"
 #include "assay/conformance/operators.hpp"
+#include "assay/conformance/report/sentences.hpp"
 #include "assay/device/ascend.hpp"
 #include "assay/fixtures/record.hpp"
 #include "assay/optimized/flash_attention_score_grad.hpp"
@@ -71,7 +72,7 @@ TEST(Borrowing, ChangedInputsDoNotAffectLaterKernels) {
         const std::string drawn = fixtures::digest(prepared.inputs(numerics).key);
         const CaseReport report = judge_case(prepared, meddling);
         EXPECT_EQ(report.verdict, Verdict::nonconformant_structural);
-        EXPECT_EQ(report.verdict.evidence,
+        EXPECT_EQ(evidence_of(report),
                   std::string(run == 2 ? "second run: " : "") + "the input key was modified");
         EXPECT_EQ(fixtures::digest(prepared.inputs(numerics).key), drawn) << batch << " " << run;
         EXPECT_EQ(judge_case(prepared, healthy).verdict, Verdict::conforms) << batch << " " << run;

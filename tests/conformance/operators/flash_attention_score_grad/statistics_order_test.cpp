@@ -10,6 +10,7 @@
 #include "assay/conformance/judge/prepared_case.hpp"
 #include "assay/conformance/operators.hpp"
 #include "assay/conformance/plan/sampling.hpp"
+#include "assay/conformance/report/sentences.hpp"
 #include "assay/mutants/mutant.hpp"
 #include "flash_attention_score_grad/kernel/kernel.hpp"
 #include "plan/hand_made_cases.hpp"
@@ -130,7 +131,7 @@ TEST(StatisticsOrder, UndeclaredOrderIsFoundAndDoesNotFail) {
       for (const auto& [name, own] : {std::pair{"heads_first", StatisticsOrder::heads_first},
                                       {"tokens_first", StatisticsOrder::tokens_first}}) {
         const CaseReport report = report_of(c, name);
-        SCOPED_TRACE(report.command_line + " " + name + ": " + report.verdict.evidence);
+        SCOPED_TRACE(report.command_line + " " + name + ": " + evidence_of(report));
         EXPECT_EQ(report.command_line, conformance::command_line(c));
         if (own == way.order) {
           EXPECT_EQ(report.verdict, Verdict::conforms);
@@ -138,11 +139,11 @@ TEST(StatisticsOrder, UndeclaredOrderIsFoundAndDoesNotFail) {
         }
         EXPECT_EQ(report.verdict, Verdict::conforms_weak);
         EXPECT_EQ(report.verdict.rule(), Rule::undeclared_order);
-        EXPECT_NE(report.verdict.evidence.find(own == StatisticsOrder::tokens_first
-                                                   ? "conforms if statistics are read as [T,N,8]"
-                                                   : "heads first: declare it"),
+        EXPECT_NE(evidence_of(report).find(own == StatisticsOrder::tokens_first
+                                               ? "conforms if statistics are read as [T,N,8]"
+                                               : "heads first: declare it"),
                   std::string::npos);
-        EXPECT_NE(report.verdict.evidence.find(std::string("=") + std::string(to_string(own))),
+        EXPECT_NE(evidence_of(report).find(std::string("=") + std::string(to_string(own))),
                   std::string::npos);
       }
     }
@@ -154,7 +155,7 @@ TEST(StatisticsOrder, DeclaredOrderOverridesTheLine) {
       for (const char* name : {"tokens_first_declared", "orders_of_pages"}) {
         const CaseReport report = report_of(case_of(way, track), name);
         EXPECT_EQ(report.verdict, Verdict::conforms)
-            << report.command_line << ' ' << name << ": " << report.verdict.evidence;
+            << report.command_line << ' ' << name << ": " << evidence_of(report);
       }
 }
 
@@ -175,7 +176,7 @@ TEST(StatisticsOrder, KernelThatChangesItsUndeclaredOrderFails) {
     for (const std::string track : tracks) {
       const CaseReport report = report_of(case_of(way, track), "order_by_length_undeclared");
       EXPECT_EQ(is_wrong(report), way.order == StatisticsOrder::heads_first)
-          << report.command_line << ": " << report.verdict.evidence;
+          << report.command_line << ": " << evidence_of(report);
     }
 }
 
@@ -185,7 +186,7 @@ TEST(StatisticsOrder, KernelThatIsWrongInBothOrdersFails) {
       const FlashCase c = case_of(way, track);
       for (const char* name : {"heads_of_all_tokens", "statistics_of_head_zero"})
         EXPECT_TRUE(is_wrong(report_of(c, name))) << line_of(way) << ' ' << track << ' ' << name
-                                                  << ": " << report_of(c, name).verdict.evidence;
+                                                  << ": " << evidence_of(report_of(c, name));
     }
 }
 
@@ -213,7 +214,7 @@ TEST(StatisticsOrder, FailsNoHealthyKernelInAnyRelation) {
            {"heads_first", "tokens_first", "tokens_first_declared", "orders_of_pages"}) {
         const CaseReport report = report_of(c, name);
         EXPECT_EQ(contribution(report.verdict), ExitCode::conformant)
-            << report.command_line << ' ' << name << ": " << report.verdict.evidence;
+            << report.command_line << ' ' << name << ": " << evidence_of(report);
         asked += report.verdict != Verdict::not_applicable;
       }
     }

@@ -11,6 +11,7 @@
 
 #include "assay/conformance/operators/nsa_compress_grad.hpp"
 #include "assay/conformance/report/results.hpp"
+#include "assay/conformance/report/sentences.hpp"
 #include "judge/certainty.hpp"
 #include "kernel.hpp"
 #include "operators/nsa_compress_grad/basis.hpp"
@@ -64,7 +65,9 @@ struct Trial {
           bilinear::expected_rows(operands, arithmetic, whole.size(), of_sum, of_sum.size()));
     return whole;
   }
-  std::string first_finding() const { return findings.empty() ? "" : findings.front().text; }
+  std::string first_finding() const {
+    return findings.empty() ? "" : sentence_of(findings.front(), {});
+  }
 
   CompressOp::Inputs inputs;
   Problem problem;

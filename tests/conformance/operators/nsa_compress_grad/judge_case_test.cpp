@@ -11,6 +11,7 @@
 #include "assay/conformance/judge/other_numerics.hpp"
 #include "assay/conformance/operators/nsa_compress_grad.hpp"
 #include "assay/conformance/report/record.hpp"
+#include "assay/conformance/report/sentences.hpp"
 #include "assay/conformance/sweep/shrink.hpp"
 #include "assay/spec/not_asked.hpp"
 #include "compression/plan/calls.hpp"
@@ -102,8 +103,8 @@ TEST(CompressJudgement, FindingsNameHeadAndRowOfTheWeight) {
   ASSERT_TRUE(report.findings[0].pattern.has_value());
   EXPECT_EQ(report.findings[0].pattern->deviation.kind, DeviationKind::multiple);
   EXPECT_EQ(report.findings[0].pattern->deviation.factor, 1.25);
-  EXPECT_TRUE(report.findings[1].text.starts_with("weight_grad(0,0,0,0) is "))
-      << report.findings[1].text;
+  EXPECT_TRUE(sentence_of(report.findings[1], report).starts_with("weight_grad(0,0,0,0) is "))
+      << sentence_of(report.findings[1], report);
   EXPECT_EQ(report.tensors[0].name, "input_grad");
   EXPECT_LE(report.tensors[0].worst, 1);
 }

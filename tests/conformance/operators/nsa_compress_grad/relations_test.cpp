@@ -10,6 +10,7 @@
 
 #include "assay/conformance/judge/prepared_case.hpp"
 #include "assay/conformance/operators/nsa_compress_grad.hpp"
+#include "assay/conformance/report/sentences.hpp"
 #include "judge/relations/prepared_relation.hpp"
 #include "kernel.hpp"
 #include "operators/nsa_compress_grad/traits.hpp"
@@ -38,7 +39,8 @@ TEST(CompressRelations, HealthyKernelsFulfilAllOfThem) {
     for (const CompressCase& c : all_cases()) {
       const CaseReport report = judge_case(c, kernel);
       EXPECT_EQ(report.verdict, Verdict::conforms)
-          << report.command_line << (report.findings.empty() ? "" : report.findings[0].text);
+          << report.command_line
+          << (report.findings.empty() ? "" : sentence_of(report.findings[0], report));
       EXPECT_TRUE(report.value_case);
     }
   }

@@ -9,6 +9,7 @@
 #include "assay/conformance/inputs/random.hpp"
 #include "assay/conformance/judge/prepared_case.hpp"
 #include "assay/conformance/operators/nsa_selected_attention_grad.hpp"
+#include "assay/conformance/report/sentences.hpp"
 #include "mutants.hpp"
 
 namespace assay::conformance {
@@ -54,7 +55,7 @@ TEST(SelectedBound, HealthyKernelsConformOnEveryPatternOfLists) {
 
 bool has_note(const CaseReport& report, const std::string& text) {
   return std::ranges::any_of(report.findings, [&](const Finding& finding) {
-    return finding.text.find(text) != std::string::npos;
+    return sentence_of(finding, {}).find(text) != std::string::npos;
   });
 }
 

@@ -45,6 +45,7 @@ class Finding:
     actual: float = 0.0
     expected: float = 0.0
     tolerance: float = 0.0
+    fact: Mapping[str, Any] | None = None  # what the rule saw, without words: kind, values, parts
     pattern: Mapping[str, Any] | None = None  # common properties of all failing elements
     count: Mapping[str, int] | None = None  # failing and judged elements or tiles
     refusal: Mapping[str, Any] | None = None  # of a refused call that breaks a requirement: status, documented

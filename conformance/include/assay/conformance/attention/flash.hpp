@@ -65,7 +65,7 @@ struct SuiteOf : SuiteDefaults<Op> {
 
   static Problem as_declared(const Problem& problem, EntryPoint entry_point,
                              const spec::Numerics& numerics);
-  static std::string place_of_inputs(const Problem& problem);
+  static Fact place_of_inputs(const Problem& problem);
   static std::vector<OtherReading> other_readings(const Case<Op>& c,
                                                   const spec::Numerics& numerics);
   static std::optional<Case<Op>> small_call(const Case<Op>& c);

@@ -118,7 +118,7 @@ struct ControlResult {
   bool applicable = false;  ///< some value exceeds its tolerance
   std::string letters;      ///< in the form of TensorReport::controls
   std::int64_t rows_nonzero = 0, rows_blind = 0;  ///< as in TensorReport
-  std::string text;                               ///< the heads in which Z passed; empty if none
+  Fact blind_heads;                               ///< the heads in which Z passed; empty if none
 };
 
 /// Judges corrupted copies of the reference. For each head: Z sets all elements to zero; N

@@ -82,7 +82,7 @@ struct PairReport {
   /// Compared with the exact gradient of the exact forward. Missing if the gradient reads no saved
   /// value, or if the two kernels declare different numerics: then no bound holds for both.
   std::optional<CaseReport> end_to_end;
-  std::string why_not = {};  ///< why a part was not judged
+  Fact why_not = {};  ///< why a part was not judged
 
   /// Returns the wrong parts, in the order of the computation. If only the gradient at the true
   /// values does not conform, the saved values are wrong: each is within its tolerance, but not all
@@ -91,7 +91,9 @@ struct PairReport {
   /// Returns the part to which each tensor of the reports belongs. Leaves out those of
   /// `end_to_end`, which have the names of those of `backward`.
   std::vector<std::pair<std::string, PairPart>> parts() const;
-  /// Says in one sentence which part is wrong.
+  /// Returns which parts are wrong.
+  Fact fact() const;
+  /// Says the same in one sentence.
   std::string sentence() const;
   /// Returns the exit code that belongs to the worst verdict.
   ExitCode exit_code() const;

@@ -56,8 +56,8 @@ struct Finding {
   std::string tensor;                           ///< dq, dk, dv; empty: the whole call
   std::int64_t b = -1, n = -1, s = -1, d = -1;  ///< (batch, head, row, channel); -1: none
   double actual = 0, expected = 0, tolerance = 0;
-  /// A sentence for people: subject, fact, numbers, limit. Empty if the other members say all:
-  /// report/sentences.hpp makes the sentence.
+  Fact fact = {};  ///< the observation; empty if the other members contain all of it
+  /// The sentence about it, which only report/ writes: sentence_of in report/sentences.hpp.
   std::string text = {};
   std::optional<Pattern> pattern = {};      ///< only in a finding that counts failing elements
   std::optional<FailureCount> count = {};   ///< only in a finding that counts without a pattern
@@ -65,6 +65,10 @@ struct Finding {
   std::optional<FailedAgain> again = {};    ///< only with the rule `repeat`
   std::optional<std::string> message = {};  ///< the kernel's own words, if it refused the call
 };
+
+/// Returns the fact of a finding. If the finding is about an element, the values begin with tensor,
+/// b, n, s, d, actual, expected and tolerance.
+Fact fact_of(const Finding& finding);
 
 /// How precisely the references of elements are known. The error of every reference is at most
 /// 2^-20 of its tolerance, except for `open` references. A reference is certified if the result of
@@ -137,6 +141,9 @@ bool is_expected_zeros(const TensorReport& tensor);
 
 /// A part of a pair of forward and gradient that may be wrong.
 enum class PairPart : std::uint8_t { forward, saved, backward };
+
+/// Returns the kind of the fact that this part is wrong; its value is the list of wrong tensors.
+FactKind kind_of(PairPart wrong);
 
 /// A pair of forward and gradient: their implementations, and the part to which each tensor of the
 /// report belongs. An empty tensor stands for a whole call.

@@ -9,6 +9,7 @@
 #include <string_view>
 #include <utility>
 
+#include "assay/conformance/result/fact.hpp"
 #include "assay/conformance/result/verdict.hpp"
 
 namespace assay::conformance {
@@ -204,18 +205,19 @@ Verdict verdict_of(Rule rule, Ground ground);
 /// to its verdict.
 class Decision {
  public:
-  /// A sentence for people that says what the judge saw. Empty if a finding of the report says it:
-  /// evidence_of in report/sentences.hpp.
+  /// The judge's observation. Empty if a finding of the report contains it.
+  Fact fact;
+  /// The sentence about it, which only report/ writes: evidence_of in report/sentences.hpp.
   std::string evidence;
 
   Decision() = default;
   /// Errors: std::invalid_argument if the rule does not have this ground.
-  Decision(Rule rule, Ground ground, std::string seen);
+  Decision(Rule rule, Ground ground, Fact seen);
   /// Makes the decision of a rule that has exactly one verdict. Errors: std::invalid_argument if
   /// the rule has several verdicts.
-  Decision(Rule rule, std::string seen) : Decision(rule, Ground::only, std::move(seen)) {}
-  /// Restores a decision from a stored report; the judge does not use this. Errors:
-  /// std::invalid_argument if the rule cannot give this verdict.
+  Decision(Rule rule, Fact seen) : Decision(rule, Ground::only, std::move(seen)) {}
+  /// Restores a decision from a stored report; the judge does not use this. `seen`: its sentence.
+  /// Errors: std::invalid_argument if the rule cannot give this verdict.
   static Decision recorded(Verdict verdict, Rule rule, std::string seen);
 
   Verdict value() const { return verdict_; }
@@ -231,10 +233,8 @@ class Decision {
 /// Makes a decision from a verdict alone, with the first rule that can give this verdict.
 Decision some_decision(Verdict verdict, std::string seen);
 
-/// The decision `conforms`: no rule found a failure in `subject`.
-inline Decision no_objection(std::string_view subject) {
-  return {Rule::agreement, "nothing speaks against " + std::string(subject)};
-}
+/// The decision `conforms`: no rule found a failure.
+inline Decision no_objection() { return {Rule::agreement, FactKind::nothing_found}; }
 
 }  // namespace assay::conformance
 
