@@ -44,7 +44,7 @@ string(CONCAT algorithms "all_of|any_of|none_of|count|count_if|find|find_if|for_
   "lower_bound|upper_bound|clamp|max|min|minmax|max_element|min_element")
 
 # The layers of conformance/: a folder may include only from earlier ones.
-set(layers result case inputs plan judge attention selection bilinear compression sweep causes report operators adapters)
+set(layers result case inputs plan judge attention selection bilinear compression sweep causes report operators adapters pairs)
 set(below_result)
 set(below_case result)
 set(below_inputs result case)
@@ -57,6 +57,10 @@ set(below_compression ${below_attention} bilinear)
 set(below_sweep result case inputs plan judge)
 set(below_causes result)
 set(below_report result case inputs plan judge sweep causes)
+
+# Members that contain sentences, and functions that search or cut a text.
+set(sentence_members "(\\.|->|_)(text|evidence|sentence|pattern|what\\(\\)|message|reason)")
+set(text_searches "find|rfind|starts_with|ends_with|substr|startswith|endswith|partition|rpartition|removeprefix|removesuffix|split|match|search|startsWith|endsWith|includes|indexOf")
 
 foreach(path IN LISTS files)
   # The page of a command has the name of the command.
@@ -101,6 +105,16 @@ foreach(path IN LISTS files)
   if(path MATCHES "^conformance/(include/assay/conformance/)?operators/([a-z_]+)(/|\\.hpp$)")
     forbid("#include \"(assay/conformance/)?operators/" "an operator's room includes no other one's"
            "operators/${CMAKE_MATCH_2}[./]")
+  endif()
+  # Facts are data. Only these places write the sentences of findings and decisions, and nobody reads a sentence back.
+  # Adapters have texts of their own. A user may search the text of a case; the system's words and replay lines may be read.
+  if(path MATCHES "^(conformance|mutants|tools/assay)/.*\\.[ch]pp$" AND NOT path MATCHES "^conformance/(include/assay/conformance/)?(report|adapters)/|^conformance/result/(printable|decision)\\.cpp$")
+    forbid("([Ff]inding[a-z_]*(\\([^)]*\\)|\\[[^]]*\\])*|worst_at|\\.back\\(\\)|\\.front\\(\\))(\\.|->)text *\\+?=[^=]|(\\.|->)evidence *\\+?=[^=]|\\.rule = .*\\.text = |FactKind::quoted, *(std::string\\()?\""
+           "conformance/report writes the sentences of results")
+  endif()
+  if(path MATCHES "^(conformance|engine|fixtures|mutants|optimized|reference|spec|tools)/.*\\.([ch]pp|py|ts)$")
+    forbid("${sentence_members}(\\.|->)(${text_searches})\\(|(${text_searches})\\([^\"()]*\"[^\"]*[a-z]+ [^\"]*[a-z][^\"]*\"|\"[a-z]+ [a-z ]+\" (not )?in "
+           "no program reads a sentence that another part wrote" "searched\\.text|c\\.text|- tmpfs|No such file or directory|assay run ")
   endif()
   if(path MATCHES "\\.(c|h|cpp|hpp)$")
     forbid("${too_long}" "at most 100 columns")  # this also covers lines that tools/format cannot break

@@ -31,6 +31,10 @@ file(WRITE ${FOLDER}/conformance/include/assay/conformance/selection/suite.hpp "
 file(WRITE ${FOLDER}/conformance/attention/upward.hpp "#pragma once\n#include \"assay/conformance/selection/suite.hpp\"\n")
 file(WRITE ${FOLDER}/conformance/causes/verdict.cpp "Decision f() { return Decision::recorded(Verdict::pass, {}, {}); }\n")
 file(WRITE ${FOLDER}/conformance/result/decision.cpp "Decision f() { return Decision::recorded(Verdict::pass, {}, {}); }\n")
+file(WRITE ${FOLDER}/conformance/judge/says.cpp "void f(Finding& finding) { finding.text = \"dq is wrong\"; }\n")
+file(WRITE ${FOLDER}/conformance/sweep/quotes.cpp "Fact f() { return {FactKind::quoted, \"dq is wrong\"}; }\n")
+file(WRITE ${FOLDER}/tools/assay/reads.cpp "bool f(const Finding& a) { return a.text.starts_with(\"dq\"); }\n")
+file(WRITE ${FOLDER}/tools/python/reads.py "forbidden = \"the case breaks \" in str(refusal)\n")
 foreach(k RANGE 1 26)
   file(WRITE ${FOLDER}/bench/crowd/file_${k}.py "\n")
 endforeach()
@@ -50,7 +54,9 @@ foreach(breach
     "conformance/causes/verdict.cpp: a rule and a ground"
     "conformance/operators/a/plan/guest.cpp: an operator's room[^\n]*b/b.hpp"
     "conformance/case/back.hpp: an arrow that points back[^\n]*exact.hpp"
-    "spec/sorts.cpp: takes <algorithm>" "bench/crowd: 26 sources" "23 breaches in 51 files")
+    "conformance/judge/says.cpp: conformance/report writes" "conformance/sweep/quotes.cpp: conformance/report writes"
+    "tools/assay/reads.cpp: no program reads" "tools/python/reads.py: no program reads"
+    "spec/sorts.cpp: takes <algorithm>" "bench/crowd: 26 sources" "27 breaches in 55 files")
   if(NOT output MATCHES "${breach}")
     message(FATAL_ERROR "'${breach}' was not found in:\n${output}")
   endif()
