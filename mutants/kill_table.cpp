@@ -149,6 +149,19 @@ class Jury {
   std::int64_t done_ = 0;
 };
 
+template <class Op>
+Detection detection(const Case<Op>& c, const std::vector<MutantOf<Op>>& mutants,
+                    const std::vector<std::optional<Judged>>& reports) {
+  Detection result{.operator_name = std::string(Op::name),
+                   .replay = conformance::command_line(c),
+                   .expected_seconds = conformance::Suite<Op>::expected_cost(c),
+                   .mutants = {}};
+  for (std::size_t k = 0; k < reports.size(); ++k)
+    if (reports[k] && contribution(reports[k]->report.verdict) == ExitCode::nonconformant)
+      result.mutants.push_back(mutants[k].name);
+  return result;
+}
+
 }  // namespace
 
 bool KillRow::as_expected() const {
@@ -203,6 +216,9 @@ KillTable kill_table(const std::vector<MutantOf<Op>>& all, const std::vector<Cas
     if (row.failed == 0) row.seconds_to_kill = 0;
     table.rows.push_back(std::move(row));
   }
+  for (std::size_t c = 0; c < cases.size(); ++c)
+    if (!jury.reports()[c].empty())
+      table.detections.push_back(detection(cases[c], mutants, jury.reports()[c]));
   table.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   return table;
 }

@@ -1,14 +1,17 @@
-# Writes a C++ source with the contents of the files in cases/. Usage:
+# Writes a C++ source with a function that returns the contents of case files. Usage:
 # cmake -D ROOT=<repository> -D "FILES=cases/<operator>/<kind>.txt;..." -D OUTPUT=<source>
-#   -P embed_cases.cmake
-set(source [[
-#include "assay/conformance/plan/case_lines.hpp"
+#   [-D HEADER=<header> -D FUNCTION=<namespace::function>] -P embed_cases.cmake
+if(NOT HEADER)
+  set(HEADER assay/conformance/plan/case_lines.hpp)
+  set(FUNCTION assay::conformance::shipped_case_texts)
+endif()
+set(source "#include \"${HEADER}\"
 
-#pragma GCC diagnostic ignored "-Woverlength-strings"
+#pragma GCC diagnostic ignored \"-Woverlength-strings\"
 
-const std::vector<assay::conformance::CaseText>& assay::conformance::shipped_case_texts() {
-  static const std::vector<CaseText> texts = {
-]])
+const std::vector<assay::conformance::CaseText>& ${FUNCTION}() {
+  static const std::vector<assay::conformance::CaseText> texts = {
+")
 foreach(file IN LISTS FILES)
   file(READ "${ROOT}/${file}" text)
   string(APPEND source "{.name = \"${file}\", .text = R\"cases(${text})cases\"},\n")

@@ -164,3 +164,14 @@ def test_a_flag_that_is_given_as_a_keyword_is_shown_as_a_string() -> None:
 def test_replay_lines_of_a_sweep_name_the_program_that_ran() -> None:
     reports = assay.sweep(kernels.right, *FLAGS, "--fail-fast")
     assert reports[0].replay.startswith(Program(find_program()).shown + " run ")
+
+
+def test_a_gate_ends_with_the_first_failure(tmp_path: Path) -> None:
+    report = tmp_path / "gate.json"
+    wrong = assay.gate(kernels.without_scale, kernels.OPERATOR, "--budget=600", report=report)
+    assert wrong.failures == [wrong[-1]], wrong.summary()
+    assert assay.read_reports(report)[-1].command == wrong[-1].command
+    right = assay.gate(kernels.right, kernels.OPERATOR, "--budget=600")
+    assert not right.failures and right.verdicts["conforms"] >= 5, right.summary()
+    with pytest.raises(ValueError, match="argument report"):
+        assay.gate(kernels.right, "--report=elsewhere.json")

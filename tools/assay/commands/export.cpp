@@ -264,7 +264,8 @@ ExitCode export_plan(const ExportOptions& options, const Context& context) {
       write_cases<Op>(options, chosen->cases, writer, Inexact::left_out, context, golden, progress);
     });
   });
-  if (parts.empty()) throw unknown_implementation(context.registry, options.implementation);
+  if (parts.empty())
+    throw unknown_implementation(context.registry, {.name = options.implementation});
   const std::int64_t planned = sum.cases + sum.large + sum.calls + sum.relations;
   require_cases(planned, sum.only, options.plan);
   tell_left_out(planned, sum.only, options.plan, context.err);

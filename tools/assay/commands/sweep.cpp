@@ -1,4 +1,3 @@
-#include <fmt/chrono.h>
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
@@ -14,7 +13,6 @@
 #include "assay/conformance/causes/causes.hpp"
 #include "assay/conformance/report/listeners.hpp"
 #include "assay/conformance/result/printable.hpp"
-#include "build_facts.hpp"
 #include "commands/commands.hpp"
 #include "commands/result_files.hpp"
 #include "dashboard.hpp"
@@ -25,6 +23,7 @@
 #include "signals.hpp"
 #include "stored/read_results.hpp"
 #include "sweeping/asked_line.hpp"
+#include "sweeping/environment.hpp"
 #include "sweeping/fresh_seed.hpp"
 #include "sweeping/guarded_store.hpp"
 #include "sweeping/pair_part.hpp"
@@ -58,23 +57,6 @@ struct SweepOptions {
 /// of the sweep, but not less than the lower and not more than the upper limit. Without a budget,
 /// the upper limit applies.
 constexpr double least_shrink_seconds = 10, most_shrink_seconds = 40;
-
-conformance::Environment environment(const SweepOptions& options, const Parts& parts,
-                                     const Context& context) {
-  conformance::Environment result{
-      .tool_version = build_facts().version,
-      .compiler = build_facts().compiler,
-      .command_line = context.program + options.asked,
-      .implementation = implementations(parts),
-      .program = context.program,
-      .started = fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(std::time(nullptr))),
-      .seed = options.plan.seed,
-      .fresh_seed = options.plan.fresh_seed,
-      .numerics = {}};
-  for (const auto& part : parts)
-    for (const auto& [key, profile] : part->numerics()) result.numerics[key] = profile;
-  return result;
-}
 
 SweepPart& part_of(const Parts& parts, const CaseReport& report) {
   return **std::ranges::find(parts, report.operator_name,
@@ -251,7 +233,7 @@ bool choose_lines(const CLI::App& app, SweepOptions& options, const Context& con
 void publish_none(const SweepOptions& options, const Context& context) {
   options.files.require_writable();
   conformance::Results none;
-  none.environment = environment(options, {}, context);
+  none.environment = environment_of({}, options.asked, options.plan, context);
   none.environment.implementation = none.summary.implementation = options.implementation.name;
   none.summary.ends_with = ExitCode::conformant;
   if (const auto write = sink(options.files.report, context)) write(conformance::to_json(none));
@@ -369,7 +351,7 @@ std::vector<conformance::SweepListener*> SweepSteps::listeners() {
                    has_bar ? conformance::Progress::bar : conformance::Progress::lines,
                    std::move(plan_.order.costs), options_.budget.value_or(0));
   json_.emplace(is_standard_output(options_.files.report) ? conformance::Sink() : sinks_.report,
-                environment(options_, parts_, context_));
+                environment_of(parts_, options_.asked, options_.plan, context_));
   junit_.emplace(sinks_.junit, context_.program,
                  [this](const CaseReport& report) { return baseline_.excuse(report); });
   std::vector<conformance::SweepListener*> all = {&slow_, &*console_};

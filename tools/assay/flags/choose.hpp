@@ -66,6 +66,11 @@ struct ImplementationFlags {
     app.add_option("--implementation", name,
                    "the implementation to judge: see 'list implementations', or aclnn:LIBRARIES, "
                    "plugin:LIBRARY, command:PROGRAM");
+    declare_process(app);
+  }
+
+  /// Declares all of the flags but --implementation.
+  void declare_process(CLI::App& app) {
     add_integer(app, "--threads", threads, 1, 1024,
                 "host threads of the implementation, if it has such a setting");
     CLI::Option* const apart =
@@ -100,16 +105,18 @@ inline constexpr const char* outputs_of_a_file =
     ". Outputs in a file are judged by 'assay check FILE', which runs no kernel";
 
 /// The error for a name that no operator has as an implementation.
-inline UsageError unknown_implementation(const Registry& registry, const std::string& name) {
+inline UsageError unknown_implementation(const Registry& registry,
+                                         const ImplementationFlags& flags) {
+  const std::string& name = flags.name;
   std::vector<std::string> names;
   for_each_operator([&]<class Op> {
     for (const auto& entry : registry.implementations<Op>())
       if (std::ranges::find(names, entry.name) == names.end()) names.push_back(entry.name);
   });
-  return UsageError(
-      "--implementation is '" + name + "'" + one_of(name, names, "implementations are") +
-      (name.starts_with("mutant-") ? "; each name of 'assay mutants --list' belongs to one operator"
-                                   : outputs_of_a_file));
+  return UsageError(flags.flag + " is '" + name + "'" + one_of(name, names, "implementations are") +
+                    (name.starts_with("mutant-")
+                         ? "; each name of 'assay mutants --list' belongs to one operator"
+                         : outputs_of_a_file));
 }
 
 /// Returns whether the name belongs to a foreign implementation (SCHEME:REST). A registered name

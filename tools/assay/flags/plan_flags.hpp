@@ -3,8 +3,10 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cstdint>
+#include <filesystem>
 #include <optional>
 #include <ostream>
+#include <set>
 #include <stdexcept>
 #include <string>
 #include <vector>
@@ -12,10 +14,12 @@
 #include "assay/conformance/case/case.hpp"
 #include "assay/conformance/plan/sampling.hpp"
 #include "assay/conformance/result/printable.hpp"
+#include "assay/spec/operators.hpp"
 #include "filter/filter.hpp"
 #include "flags/case_texts.hpp"
 #include "flags/fresh_inputs.hpp"
 #include "flags/values.hpp"
+#include "gate/gate_texts.hpp"
 #include "guide/guide.hpp"
 
 namespace assay::cli {
@@ -56,6 +60,7 @@ struct PlanFlags {
   /// Lines of cases that replace a plan, unchanged, and the flag that named their files.
   std::vector<conformance::CaseText> lines;
   std::string lines_flag = "--lines", lines_path;
+  bool strongest = false;  ///< the cases of `assay gate` replace the plan
 
   void declare(CLI::App& app) {
     const auto read_seed = [](const std::string& text) { return seed_value("--seed", text); };
@@ -170,17 +175,27 @@ std::vector<conformance::Case<Op>> sampled(const conformance::SamplingPlan& plan
 template <class Op>
 std::vector<conformance::Case<Op>> cases_of_lines(const std::vector<conformance::CaseText>& texts) {
   std::vector<conformance::Case<Op>> cases;
+  std::set<std::string> seen;
   for (const conformance::CaseText& text : texts)
     for (const conformance::CaseLine& line : conformance::case_lines(text)) {
       if (line.words.front() != Op::name) continue;
       auto c = conformance::case_of<Op>(line);
-      if (std::ranges::find(cases, conformance::command_line(c), [](const auto& other) {
-            return conformance::command_line(other);
-          }) == cases.end())
-        cases.push_back(std::move(c));
+      if (seen.insert(conformance::command_line(c)).second) cases.push_back(std::move(c));
     }
   std::ranges::stable_sort(cases, {}, conformance::Suite<Op>::expected_cost);
   return cases;
+}
+
+/// Returns the cases of `assay gate`, the strongest first. An operator without a list of such cases
+/// has those of the plan.
+template <class Op>
+std::vector<conformance::Case<Op>> strongest_cases(const conformance::SamplingPlan& plan) {
+  std::vector<conformance::Case<Op>> cases;
+  for (const conformance::CaseText& text : gate_texts())
+    if (std::filesystem::path(text.name).stem() == Op::name)
+      for (const conformance::CaseLine& line : conformance::case_lines(text))
+        cases.push_back(conformance::case_of<Op>(line));
+  return cases.empty() ? sampled<Op>(plan) : cases;
 }
 
 /// Returns the cases of one operator; empty if --only selects none of them. Errors: UsageError for
@@ -193,7 +208,9 @@ Planned<Op> planned_cases(const PlanFlags& flags) {
   plan.policy = flags.policy;
   plan.product = flags.product;
   plan.own_cases = case_texts("--cases", flags.cases);
-  const auto all = flags.lines.empty() ? sampled<Op>(plan) : cases_of_lines<Op>(flags.lines);
+  const auto all = flags.strongest       ? strongest_cases<Op>(plan)
+                   : flags.lines.empty() ? sampled<Op>(plan)
+                                         : cases_of_lines<Op>(flags.lines);
   Planned<Op> planned;
   auto& cases = planned.cases;
   std::ranges::copy_if(all, std::back_inserter(cases),

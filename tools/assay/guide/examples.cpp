@@ -27,6 +27,8 @@ constexpr Example of_commands[] = {
     {"sweep", "assay sweep nsa_compress_grad --budget=2s --report=report.json --html=report.html"},
     {"sweep",
      "assay sweep --budget=2s --only='dtype=bf16 and head_dim>=64' --implementation=optimized-a2"},
+    {"gate", "assay gate optimized-a2"},
+    {"gate", "assay gate mutant-last_of_sequence nsa_compress --report=gate.json"},
     {"merge",
      "for i in 1 2; do assay sweep nsa_compress --only='track=exact' --random=0 --shard=$i/2 "
      "--store=part$i.h5; done"},

@@ -2,6 +2,10 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
+#include "assay/conformance/causes/causes.hpp"
+#include "assay/conformance/report/cause_text.hpp"
 #include "assay/conformance/result/printable.hpp"
 
 namespace assay::cli {
@@ -42,6 +46,33 @@ std::string verdict_text(ExitCode code) {
   return ": not conclusive";
 }
 
+std::string name_of(const Results& results) {
+  return results.summary.implementation.empty() ? "The implementation"
+                                                : results.summary.implementation;
+}
+
+/// ", 2 without a clear verdict, 7 not applicable, 20 not run"
+std::string not_judged(const conformance::Summary& summary, const Tally& tally) {
+  std::string text;
+  if (tally.unclear > 0) text += fmt::format(", {} without a clear verdict", tally.unclear);
+  if (tally.not_applicable > 0) text += fmt::format(", {} not applicable", tally.not_applicable);
+  if (summary.cases < summary.planned)
+    text += fmt::format(", {} not run", summary.planned - summary.cases);
+  return text;
+}
+
+/// Describes the failing case, the most likely cause of its failure, and the command that repeats
+/// it.
+std::string first_failure(const Results& results, const std::string& program) {
+  const conformance::CaseReport& failing = results.cases.back();
+  const std::vector<conformance::Cause> causes = conformance::causes_of(results.cases, {});
+  std::string text =
+      fmt::format("case {} of {} fails", results.summary.cases, results.summary.planned);
+  if (!causes.empty()) text += ": " + pattern_text(causes.front(), results.cases);
+  if (!causes.empty() && !causes.front().stage.empty()) text += "; stage: " + causes.front().stage;
+  return text + "; " + conformance::replay_command(failing, program);
+}
+
 }  // namespace
 
 Tally tally_of(const Results& results) {
@@ -60,15 +91,19 @@ Tally tally_of(const Results& results) {
 }
 
 std::string conclusion(const Results& results, ExitCode code) {
-  const conformance::Summary& summary = results.summary;
   const Tally tally = tally_of(results);
-  std::string text = summary.implementation.empty() ? "The implementation" : summary.implementation;
-  text += verdict_text(code) + ": " + finding(results, tally, code);
-  if (tally.unclear > 0) text += fmt::format(", {} without a clear verdict", tally.unclear);
-  if (tally.not_applicable > 0) text += fmt::format(", {} not applicable", tally.not_applicable);
-  if (summary.cases < summary.planned)
-    text += fmt::format(", {} not run", summary.planned - summary.cases);
-  return text + fmt::format(" ({:.0f} s).", summary.seconds);
+  return name_of(results) + verdict_text(code) + ": " + finding(results, tally, code) +
+         not_judged(results.summary, tally) + fmt::format(" ({:.0f} s).", results.summary.seconds);
+}
+
+std::string first_answer(const Results& results, ExitCode code, const std::string& program) {
+  const Tally tally = tally_of(results);
+  std::string found = code == ExitCode::nonconformant
+                          ? first_failure(results, program)
+                          : finding(results, tally, code) + not_judged(results.summary, tally);
+  std::ranges::replace(found, '\n', ' ');  // a message of the kernel may have several lines
+  return name_of(results) + verdict_text(code) + ": " + found +
+         fmt::format(" ({:.1f} s).", results.summary.seconds);
 }
 
 std::string conclusion(const conformance::CaseReport& report) {

@@ -22,6 +22,12 @@ Tally tally_of(const conformance::Results& results);
 /// 2034 judged numerically, 0 failures (71 s)."
 std::string conclusion(const conformance::Results& results, conformance::ExitCode code);
 
+/// Returns the line of a gate: "mine does not conform: case 7 of 120 fails: dq: mostly 2 times the
+/// expected value; assay run LINE (0.2 s)." The case that fails is the last one. `program`: the
+/// first word of its command.
+std::string first_answer(const conformance::Results& results, conformance::ExitCode code,
+                         const std::string& program);
+
 /// Returns the last sentence of a run of one case: "optimized-a2 conforms on this case."
 std::string conclusion(const conformance::CaseReport& report);
 

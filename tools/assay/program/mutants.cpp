@@ -32,7 +32,7 @@ struct Flags {
   std::string operator_name, only, report;
   std::optional<std::int64_t> threads;
   Replace replace = Replace::own_results;
-  bool json = false, list = false;
+  bool json = false, list = false, by_case = false;
 };
 
 /// The rules that can detect a fault without other rules, in the order of the table's columns, each
@@ -174,7 +174,14 @@ nlohmann::json to_json(const KillRow& row) {
           {"as_expected", row.as_expected()}};
 }
 
-nlohmann::json to_json(const KillTable& table) {
+nlohmann::json to_json(const mutants::Detection& detection) {
+  return {{"operator", detection.operator_name},
+          {"replay", detection.replay},
+          {"expected_seconds", detection.expected_seconds},
+          {"mutants", detection.mutants}};
+}
+
+nlohmann::json to_json(const KillTable& table, bool by_case) {
   nlohmann::json rows = nlohmann::json::array();
   for (const KillRow& row : table.rows) rows.push_back(to_json(row));
   nlohmann::json yardsticks = nlohmann::json::array();
@@ -184,14 +191,19 @@ nlohmann::json to_json(const KillTable& table) {
                           {"faults_judged", row.faults_judged},
                           {"correct_rejected", row.correct_rejected},
                           {"correct_judged", row.correct_judged}});
-  return {{"schema", kills_schema},
-          {"cases", table.cases},
-          {"threads", table.threads},
-          {"seconds", table.seconds},
-          {"interrupted", table.interrupted},
-          {"rows", std::move(rows)},
-          {"yardsticks", std::move(yardsticks)},
-          {"as_expected", table.as_expected()}};
+  nlohmann::json json = {{"schema", kills_schema},
+                         {"cases", table.cases},
+                         {"threads", table.threads},
+                         {"seconds", table.seconds},
+                         {"interrupted", table.interrupted},
+                         {"rows", std::move(rows)},
+                         {"yardsticks", std::move(yardsticks)},
+                         {"as_expected", table.as_expected()}};
+  if (!by_case) return json;
+  json["seen_by_case"] = nlohmann::json::array();
+  for (const mutants::Detection& one : table.detections)
+    json["seen_by_case"].push_back(to_json(one));
+  return json;
 }
 
 /// Calls use.template operator()<Op>(mutants) for each chosen operator, with the mutants whose name
@@ -257,6 +269,7 @@ ExitCode list(const Flags& flags, const Context& context) {
 /// Appends the results of another operator to the table.
 void append(KillTable& table, KillTable other) {
   std::ranges::move(other.rows, std::back_inserter(table.rows));
+  std::ranges::move(other.detections, std::back_inserter(table.detections));
   table.cases += other.cases;
   table.seconds += other.seconds;
   table.threads = other.threads;
@@ -278,11 +291,12 @@ ExitCode judge(const Flags& flags, const Context& context) {
     append(table, mutants::kill_table(mutants, cases, control));
   });
   if (table.rows.empty() && !context.stop) throw none_of_that_name(flags);
+  const nlohmann::json json = to_json(table, flags.by_case);
   if (flags.json)
-    output.out << to_json(table).dump(2) << '\n';
+    output.out << json.dump(2) << '\n';
   else
     print(table, output.out);
-  if (const auto write = sink(flags.report, context)) write(to_json(table).dump(1) + '\n');
+  if (const auto write = sink(flags.report, context)) write(json.dump(1) + '\n');
   if (table.interrupted) return ExitCode::not_conclusive;
   return table.as_expected() ? ExitCode::conformant : ExitCode::nonconformant;
 }
@@ -304,6 +318,8 @@ Command mutants_command() {
                            "write the table as JSON, which 'assay report' shows");
             declare_force(app, flags->replace);
             app.add_flag("--json", flags->json, "print the table as JSON");
+            app.add_flag("--by-case", flags->by_case,
+                         "add to the JSON which mutants each case detects");
             app.add_flag("--list", flags->list,
                          "only list their names, which --implementation accepts");
             return [flags](const Context& context) {

@@ -19,6 +19,29 @@ std::vector<T> at(const std::vector<T>& values, const std::vector<std::int64_t>&
   return chosen;
 }
 
+/// Merges the case lists of the operators. Always takes the next case of the operator for which
+/// `rank(spent, next)` is smallest: the expected costs of its cases so far, and of the next one.
+template <class Rank>
+Order merged(const Parts& parts, const Rank& rank) {
+  Order order;
+  std::vector<std::vector<conformance::ExpectedCost>> costs;
+  std::int64_t left = 0;
+  for (const auto& part : parts) costs.push_back(part->costs()), left += part->cases();
+  std::vector<std::size_t> next(parts.size(), 0);
+  std::vector<double> spent(parts.size(), 0);
+  const auto rank_of = [&](std::size_t k) { return rank(spent[k], costs[k][next[k]].seconds); };
+  for (; left > 0; --left) {
+    std::size_t first = parts.size();
+    for (std::size_t k = 0; k < parts.size(); ++k)
+      if (next[k] < costs[k].size() && (first == parts.size() || rank_of(k) < rank_of(first)))
+        first = k;
+    order.turns.push_back({first, next[first]});
+    order.costs.push_back(costs[first][next[first]++]);
+    spent[first] += order.costs.back().seconds;
+  }
+  return order;
+}
+
 }  // namespace
 
 std::string implementations(const Parts& parts) {
@@ -30,22 +53,11 @@ std::string implementations(const Parts& parts) {
 }
 
 Order order_of(const Parts& parts) {
-  Order order;
-  std::vector<std::vector<conformance::ExpectedCost>> costs;
-  std::int64_t left = 0;
-  for (const auto& part : parts) costs.push_back(part->costs()), left += part->cases();
-  std::vector<std::size_t> next(parts.size(), 0);
-  for (; left > 0; --left) {
-    std::size_t cheapest = parts.size();
-    for (std::size_t k = 0; k < parts.size(); ++k)
-      if (next[k] < costs[k].size() &&
-          (cheapest == parts.size() ||
-           costs[k][next[k]].seconds < costs[cheapest][next[cheapest]].seconds))
-        cheapest = k;
-    order.turns.push_back({cheapest, next[cheapest]});
-    order.costs.push_back(costs[cheapest][next[cheapest]++]);
-  }
-  return order;
+  return merged(parts, [](double, double next) { return next; });
+}
+
+Order balanced_order(const Parts& parts) {
+  return merged(parts, [](double spent, double) { return spent; });
 }
 
 ShardValue shard_value(const std::string& text) {

@@ -31,6 +31,9 @@ struct Order {
 /// these lists, so that the first operator cannot use the whole time budget.
 Order order_of(const Parts& parts);
 
+/// Merges the case lists of the operators so that all operators get the same share of the time.
+Order balanced_order(const Parts& parts);
+
 /// Parses a shard: "1/3" is the first of three. Errors: UsageError.
 struct ShardValue {
   std::int64_t number, of;

@@ -51,7 +51,7 @@ class SweepPart {
   virtual std::int64_t cases() const = 0;
   virtual std::int64_t left_out() const = 0;                         ///< cases not selected by
                                                                      ///< --only
-  virtual std::vector<conformance::ExpectedCost> costs() const = 0;  ///< of each case, ascending
+  virtual std::vector<conformance::ExpectedCost> costs() const = 0;  ///< of each case
   virtual std::string lines() const = 0;                             ///< replay lines
   /// The numerics that the implementation declared: "operator dtype" -> JSON.
   virtual std::vector<std::pair<std::string, std::string>> numerics() const = 0;
@@ -306,7 +306,7 @@ inline std::vector<std::unique_ptr<SweepPart>> sweep_parts(const std::string& op
     parts.push_back(std::move(part));
   });
   if (parts.empty() && (flags.name.empty() || foreign(flags.name))) throw UsageError(missing);
-  if (parts.empty()) throw unknown_implementation(registry, flags.name);
+  if (parts.empty()) throw unknown_implementation(registry, flags);
   tell_other_operators(operator_name, plan, out);
   require_cases(cases, left_out, plan);
   tell_left_out(cases, left_out, plan, out);

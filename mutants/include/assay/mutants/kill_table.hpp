@@ -57,8 +57,16 @@ struct YardstickRow {
   std::int64_t faults_detected = 0, faults_judged = 0, correct_rejected = 0, correct_judged = 0;
 };
 
+/// A case, and the mutants that fail on it.
+struct Detection {
+  std::string operator_name, replay;
+  double expected_seconds = 0;  ///< expected cost of the case, on one processor
+  std::vector<std::string> mutants;
+};
+
 struct KillTable {
   std::vector<KillRow> rows;
+  std::vector<Detection> detections;  ///< one for each judged case
   std::int64_t cases = 0, threads = 0;
   double seconds = 0;
   bool interrupted = false;

@@ -11,7 +11,7 @@ from assay.report_files import ReportError
 from assay.reports import Cause, Finding, Report, Reports, read_reports
 from assay.serving import serve
 from assay.stages import Deviation, first_deviation, stages
-from assay.sweeping import sweep
+from assay.sweeping import gate, sweep
 from assay.variants import Variant, variant
 
 __all__ = [
@@ -42,6 +42,7 @@ __all__ = [
     "export_plan",
     "find_program",
     "first_deviation",
+    "gate",
     "implementation",
     "judge",
     "judge_autograd",

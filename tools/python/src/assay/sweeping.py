@@ -77,9 +77,7 @@ def sweep(
             f"executor is {type(executor).__name__} ({executor!r}); expected an object with submit(), such as "
             "concurrent.futures.ProcessPoolExecutor() or dask.distributed.Client().get_executor()"
         )
-    for flag in flags:
-        if not isinstance(flag, str):
-            raise TypeError(f"flags contain {type(flag).__name__} ({flag!r}); expected strings such as '--random=0'")
+    _require_strings(flags)
     if variant is not None:
         if flags or executor is not None or report or html or junit or isinstance(function, str):
             raise ValueError("with a variant, sweep() takes a function and the program, and no flags, files or executor")
@@ -87,7 +85,7 @@ def sweep(
     tool = Program(find_program(program))
     _refuse(flags, _OWN_FLAGS, "is set by sweep() itself")
     files = {"report": report, "html": html, "junit": junit}
-    name = function if isinstance(function, str) else command_of(function)
+    name = _name_of(function)
     words = ["sweep", *flags, f"--implementation={name}"]
     with tempfile.TemporaryDirectory(prefix="assay-") as folder:
         written = Path(folder) / "report.json" if report is None else Path(report)
@@ -102,6 +100,25 @@ def sweep(
             texts = _run_parts(tool, words, executor, parts)
             tool.run(["merge", *_kept(texts, Path(folder)), *asked], _ENDED, leaves=written)
         return _judged_enough(written, max(require_judged, _least_of(flags)), tool)
+
+
+def gate(
+    function: Function | Implementation | str,
+    *flags: str,
+    program: str | os.PathLike[str] | None = None,
+    report: str | os.PathLike[str] | None = None,
+) -> Reports:
+    """Runs `assay gate` on a function at the top level of a file: judges the strongest few seconds of cases, up to the first
+    failure, which is the last report. `flags` are those of `assay gate`, such as an operator or "--budget=2s"; instead of a
+    function, pass the value of KERNEL. report: the file for the results.
+    """
+    _require_strings(flags)
+    _refuse(flags, ("--report",), "is set by gate() itself: give it the argument report")
+    tool = Program(find_program(program))
+    with tempfile.TemporaryDirectory(prefix="assay-") as folder:
+        written = Path(folder) / "report.json" if report is None else Path(report)
+        tool.run(["gate", _name_of(function), *flags, *_asked({"report": written}, 0)], accepted=_ENDED, leaves=written)
+        return _judged_enough(written, 0, tool)
 
 
 def run_part(program: str, words: Sequence[str], part: str) -> str:
@@ -162,6 +179,17 @@ def _judged_enough(file: Path, least: int, tool: Program) -> Reports:
         if of["value_cases"] < least:
             raise AssayError(f"only {of['value_cases']} of {of['planned']} cases were judged numerically; --require-judged is {least}")
     return reports
+
+
+def _name_of(function: Function | Implementation | str) -> str:
+    """The value of --implementation."""
+    return function if isinstance(function, str) else command_of(function)
+
+
+def _require_strings(flags: Sequence[object]) -> None:
+    for flag in flags:
+        if not isinstance(flag, str):
+            raise TypeError(f"flags contain {type(flag).__name__} ({flag!r}); expected strings such as '--random=0'")
 
 
 def _name(flag: str) -> str:
