@@ -39,7 +39,8 @@ using conformance::Rule;
 using conformance::Verdict;
 
 struct CheckOptions {
-  std::string file, implementation, id, numerics = "ascend_a2", report, html, junit;
+  std::string file, implementation, id, report, html, junit;
+  DeclaredNumerics numerics{"ascend_a2"};
   bool given_inputs = false;  ///< the inputs are those of the file, not those of the replay line
   Replace replace = Replace::own_results;
 };
@@ -98,7 +99,7 @@ class FileJudge {
  private:
   spec::Numerics numerics_of(const fixtures::Actual& actual) const {
     const spec::DType io = case_.problem.dtype;
-    return actual.profile.empty() ? spec::numerics_from_text(options_.numerics, io, Op::name)
+    return actual.profile.empty() ? options_.numerics.of<Op>(io)
                                   : conformance::numerics_from_json(actual.profile, io, Op::name);
   }
 
@@ -138,7 +139,7 @@ class FileJudge {
     if (actual.profile.empty())
       report.findings.push_back({.rule = conformance::FindingRule::note,
                                  .tensor = {},
-                                 .fact = {FactKind::file_without_numerics, options_.numerics}});
+                                 .fact = {FactKind::file_without_numerics, options_.numerics.text()}});
     if (!replaced_.empty())
       report.findings.push_back({.rule = conformance::FindingRule::note,
                                  .tensor = {},
@@ -385,7 +386,6 @@ void write_reports(const CheckOptions& options, const conformance::Results& resu
 }
 
 ExitCode check(const CheckOptions& options, const Context& context) {
-  require_numerics(options.numerics);
   require_writable(texts(options), {{"file", options.file}}, options.replace);
   const Context output = context_for(texts(options), context);
   const auto start = std::chrono::steady_clock::now();
@@ -458,7 +458,7 @@ Command check_command() {
             app.add_option("--implementation", options->implementation,
                            "judge only the outputs of this implementation");
             app.add_option("--case", options->id, "judge only this case, by its id");
-            app.add_option("--numerics", options->numerics,
+            add_numerics(app, options->numerics,
                            "numerics for outputs whose file states none: a preset, or "
                            "PRESET,field=value");
             app.add_flag(

@@ -32,7 +32,9 @@ namespace {
 constexpr std::int64_t unlimited = std::int64_t{1} << 40;
 
 struct ExportOptions {
-  std::string file, lines, numerics = "ascend_a2", implementation;
+  std::string file, implementation;
+  CaseFiles lines;
+  DeclaredNumerics numerics{"ascend_a2"};
   std::optional<std::int64_t> largest;  ///< largest number of elements of a case
   bool recipe_only = false;
   bool is_golden = false;  ///< print how the references were computed; fail if one is uncertain
@@ -91,8 +93,8 @@ std::optional<fixtures::CaseRecord> record_of(const ExportOptions& options,
   try {
     return stored_case(c,
                        implementation ? implementation->numerics(c.problem)
-                                      : numerics_value<Op>(options.numerics, c.problem.dtype),
-                       implementation ? implementation->name() : options.numerics,
+                                      : options.numerics.of<Op>(c.problem.dtype),
+                       implementation ? implementation->name() : options.numerics.text(),
                        options.contents(), &certainty);
   } catch (const conformance::NoExactCase& reason) {
     if (inexact == Inexact::left_out) return std::nullopt;
@@ -185,10 +187,10 @@ void write_cases(const ExportOptions& options, const std::vector<conformance::Ca
     if (context.stop) throw Stopped(options.file);
     // Two cases may differ only in the memory order of inputs about which the documentation
     // contradicts itself.
-    c.problem = conformance::Suite<Op>::as_declared(
-        c.problem, c.entry_point,
-        implementation ? implementation->numerics(c.problem)
-                       : numerics_value<Op>(options.numerics, c.problem.dtype));
+    c.problem = conformance::Suite<Op>::as_declared(c.problem, c.entry_point,
+                                                    implementation
+                                                        ? implementation->numerics(c.problem)
+                                                        : options.numerics.of<Op>(c.problem.dtype));
     if (!lines.insert(conformance::command_line(c)).second) {
       ++golden.repeated;
       continue;
@@ -324,7 +326,7 @@ conformance::Case<Op> case_with_tensors(const conformance::CaseLine& line) {
 /// Writes the cases of replay lines. If several lines name the same case, it is stored once.
 ExitCode export_lines(const ExportOptions& options, const Context& context) {
   std::vector<conformance::CaseLine> lines;
-  for (const conformance::CaseText& text : case_texts("--lines", options.lines))
+  for (const conformance::CaseText& text : options.lines.texts)
     std::ranges::move(conformance::case_lines(text), std::back_inserter(lines));
   fixtures::Writer writer(options.file);
   std::set<std::string> stored;
@@ -358,15 +360,15 @@ Action declare(CLI::App& app, bool is_golden) {
   const auto options = std::make_shared<ExportOptions>();
   options->is_golden = is_golden;
   app.add_option("file", options->file, "HDF5 file to write")->required();
-  app.add_option(
-      "--lines", options->lines,
+  add_case_files(
+      app, "--lines", options->lines,
       "instead of a plan: text file with the replay lines of the cases, one per line, or a folder "
       "of .txt files; of a case without exact inputs for the numerics only the recipe (replay "
       "line and digests) is stored");
   if (!is_golden)
     app.add_flag("--recipe-only", options->recipe_only, "replay lines and digests, no tensors");
-  CLI::Option* const numerics = app.add_option(
-      "--numerics", options->numerics,
+  CLI::Option* const numerics = add_numerics(
+      app, options->numerics,
       "numerics whose tolerances are stored: a preset of 'list presets', or PRESET,field=value");
   if (!is_golden)
     app.add_option("--implementation", options->implementation,
@@ -389,7 +391,6 @@ Action declare(CLI::App& app, bool is_golden) {
     });
   });
   return [options, actions, &app](const Context& context) {
-    require_numerics(options->numerics);
     require_case_file({"file", options->file}, fixtures::CaseFileKind::cases);
     stop_on_signals();
     for (const auto& [name, action] : actions)

@@ -130,8 +130,8 @@ void write_store(const std::string& path, const Results& results, const std::vec
   writer.close();
 }
 
-void write_texts(const MergeOptions& options, const Results& results, const Baseline& baseline,
-                 Deliveries& deliveries, const Context& context) {
+void write_texts(const MergeOptions& options, const Results& results, Deliveries& deliveries,
+                 const Context& context) {
   const auto destination = [&](std::string_view flag, const std::string& path) {
     return deliveries.guarded(flag, sink(path, context));
   };
@@ -142,7 +142,7 @@ void write_texts(const MergeOptions& options, const Results& results, const Base
   if (const auto write = destination("--junit", options.files.junit)) {
     conformance::JunitListener junit(
         write, results.environment.program,
-        [&baseline](const CaseReport& report) { return baseline.excuse(report); });
+        [&options](const CaseReport& report) { return options.exit.baseline.excuse(report); });
     for (std::size_t k = 0; k < results.cases.size(); ++k)
       junit.on_case(results.cases[k], static_cast<std::int64_t>(k));
     junit.on_end(results.summary);
@@ -153,7 +153,6 @@ ExitCode merge(const MergeOptions& options, const Context& context) {
   std::vector<Destination> inputs;
   for (const std::string& path : options.parts) inputs.push_back({"a part", path});
   options.files.require_writable(inputs);
-  const Baseline baseline = options.exit.baseline();
   std::vector<Given> parts;
   std::vector<SweepShard> shards;
   for (const std::string& path : options.parts) {
@@ -171,14 +170,14 @@ ExitCode merge(const MergeOptions& options, const Context& context) {
     throw UsageError(error.what());
   }
   std::ostringstream words;  // printed at the end; the report needs the exit code now
-  const ExitCode code = options.exit.code_of(results, baseline, words);
+  const ExitCode code = options.exit.code_of(results, words);
   results.summary.ends_with = results.summary.interrupted ? ExitCode::not_conclusive : code;
   const Context output = context_for(options.files.texts(), context);
   print_results(results, replay_program(results, context), detail_of(context), output.out);
   Deliveries deliveries;
   if (!options.files.store.empty())
     deliveries.attempt("--store", [&] { write_store(options.files.store, results, parts); });
-  write_texts(options, results, baseline, deliveries, context);
+  write_texts(options, results, deliveries, context);
   output.out << '\n';
   options.files.print(output.out, deliveries);
   output.out << words.str();

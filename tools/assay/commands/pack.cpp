@@ -34,7 +34,8 @@ namespace fs = std::filesystem;
 constexpr const char* schema_family = "assay-pack-";
 
 struct PackOptions {
-  std::string set, to, verified, numerics = "ascend_a2", format = "hdf5";
+  std::string set, to, verified, format = "hdf5";
+  DeclaredNumerics numerics{"ascend_a2"};
   bool list = false, whole = false;
 };
 
@@ -48,7 +49,7 @@ struct Pack {
 
 template <class Op>
 void add_case(const PackOptions& options, const conformance::Case<Op>& c, Pack& pack) {
-  const spec::Numerics numerics = numerics_value<Op>(options.numerics, c.problem.dtype);
+  const spec::Numerics numerics = options.numerics.of<Op>(c.problem.dtype);
   conformance::PreparedCase<Op> prepared(c);
   fixtures::CaseRecord record = conformance::recipe(c);
   const auto inputs = conformance::named_tensors(prepared.inputs(numerics));
@@ -108,7 +109,6 @@ ExitCode write_pack(const PackOptions& options, const Context& context) {
     throw UsageError("no set '" + options.set + "'" +
                      one_of(options.set, names, "'assay pack --list' describes the sets:"));
   }
-  require_numerics(options.numerics);
   const auto format = pack_format(options.format);
   if (!format)
     throw UsageError("--format is '" + options.format + "'; it must be hdf5, npz or safetensors");
@@ -124,12 +124,15 @@ ExitCode write_pack(const PackOptions& options, const Context& context) {
   }
   writer.close();
   fixtures::replace_file(fs::path(options.to) / recipes_name, pack.recipes);
-  Json manifest = {
-      {"schema", pack_schema},         {"set", options.set},
-      {"tool", build_facts().version}, {"format", options.format},
-      {"numerics", options.numerics},  {"goldens", options.whole ? "whole" : "sampled"},
-      {"cases", pack.cases},           {"files", Json::object()},
-      {"inputs", pack.digests}};
+  Json manifest = {{"schema", pack_schema},
+                   {"set", options.set},
+                   {"tool", build_facts().version},
+                   {"format", options.format},
+                   {"numerics", options.numerics.text()},
+                   {"goldens", options.whole ? "whole" : "sampled"},
+                   {"cases", pack.cases},
+                   {"files", Json::object()},
+                   {"inputs", pack.digests}};
   std::int64_t bytes = 0;
   for (const std::string& name : pack_files(*format)) {
     const fixtures::PackFile file = fixtures::PackMember(options.to, name).facts();
@@ -141,7 +144,7 @@ ExitCode write_pack(const PackOptions& options, const Context& context) {
       "{}: {}, {:.1f} MB; left out: {} without exact inputs for {}, "
       "{} with a recipe of more than {} B\n",
       options.to, conformance::counted(pack.cases, "case"), static_cast<double>(bytes) / 1e6,
-      pack.inexact, options.numerics, pack.long_recipes, longest_recipe);
+      pack.inexact, options.numerics.text(), pack.long_recipes, longest_recipe);
   return ExitCode::conformant;
 }
 
@@ -178,9 +181,9 @@ Action declare(CLI::App& app) {
                    "elements and of inputs that a seed can make again"),
       app.add_option("--format", options->format,
                      "format of the files of goldens and inputs: hdf5, npz or safetensors [hdf5]"),
-      app.add_option("--numerics", options->numerics,
-                     "numerics whose tolerances are stored: a preset of 'list presets', or "
-                     "PRESET,field=value")};
+      add_numerics(app, options->numerics,
+                   "numerics whose tolerances are stored: a preset of 'list presets', or "
+                   "PRESET,field=value")};
   for (CLI::Option* const option : of_writing) option->excludes(list)->excludes(verify);
   return [options](const Context& context) { return run_pack(*options, context); };
 }

@@ -47,17 +47,13 @@ void ResultFiles::print(std::ostream& out, const Deliveries& deliveries) const {
 void ExitFlags::declare(CLI::App& app) {
   add_integer(app, "--require-judged", least, 0, 1'000'000,
               "exit 3 (not conclusive) if fewer cases than this were judged numerically");
-  app.add_option("--baseline", baseline_path,
-                 "file of known failures, which do not count until their expiry date; each line: "
-                 "date, verdict, and a replay line or a condition as for --only");
+  add_value(
+      app, "--baseline", baseline, [](const std::string& path) { return Baseline(path); },
+      "file of known failures, which do not count until their expiry date; each line: date, "
+      "verdict, and a replay line or a condition as for --only");
 }
 
-Baseline ExitFlags::baseline() const {
-  return baseline_path.empty() ? Baseline() : Baseline(baseline_path);
-}
-
-ExitCode ExitFlags::code_of(const conformance::Results& results, const Baseline& baseline,
-                            std::ostream& out) const {
+ExitCode ExitFlags::code_of(const conformance::Results& results, std::ostream& out) const {
   const ExitCode code = baseline.apply(results, out);
   if (results.summary.value_cases >= least) return code;
   out << fmt::format("only {} of {} cases were judged numerically; --require-judged is {}\n",

@@ -31,15 +31,12 @@ struct ResultFiles {
 /// number of numerically judged cases.
 struct ExitFlags {
   std::int64_t least = 0;  ///< minimum of cases judged numerically
-  std::string baseline_path;
+  Baseline baseline;
 
   void declare(CLI::App& app);
-  /// Errors: UsageError.
-  Baseline baseline() const;
   /// Returns the exit code of a sweep; if it differs from the code that the verdicts give, prints
   /// why.
-  ExitCode code_of(const conformance::Results& results, const Baseline& baseline,
-                   std::ostream& out) const;
+  ExitCode code_of(const conformance::Results& results, std::ostream& out) const;
 };
 
 }  // namespace assay::cli

@@ -38,6 +38,12 @@ namespace {
 using conformance::CaseReport;
 using conformance::Summary;
 
+/// The report of --last-failed, whose failing cases run again.
+struct LastReport {
+  std::string path;
+  conformance::Results results;
+};
+
 struct SweepOptions {
   std::string operator_name, forward;
   std::optional<double> budget;  ///< seconds; no case starts after this time
@@ -47,7 +53,7 @@ struct SweepOptions {
   PlanFlags plan;
   ResultFiles files;
   ExitFlags exit;
-  std::string lines, last_failed;
+  std::optional<LastReport> last;
   FreshFlag fresh;
   bool resume = false, fail_fast = false;
   std::string asked;  ///< the command line without result files, see asked_line()
@@ -95,8 +101,7 @@ struct Conclusion {
   std::string words, warning;  ///< texts for standard output and standard error
 };
 
-Conclusion conclude(const conformance::Results& results, const SweepOptions& options,
-                    const Baseline& baseline) {
+Conclusion conclude(const conformance::Results& results, const SweepOptions& options) {
   const Summary& summary = results.summary;
   if (summary.interrupted)
     return {ExitCode::not_conclusive, "",
@@ -104,7 +109,7 @@ Conclusion conclude(const conformance::Results& results, const SweepOptions& opt
                         options.files.store.empty() ? "without --store the sweep cannot be resumed"
                                                     : "run the same command again to resume it")};
   std::ostringstream words;
-  const ExitCode code = options.exit.code_of(results, baseline, words);
+  const ExitCode code = options.exit.code_of(results, words);
   const bool failed = options.fail_fast && code == ExitCode::nonconformant;
   if (summary.cases < summary.planned)
     words << fmt::format(
@@ -130,14 +135,16 @@ void require_usable(const SweepOptions& options) {
     throw UsageError("--require-judged counts all cases: pass it to 'merge', not with --shard");
   const bool ends_early = options.budget || options.fail_fast;
   std::error_code apart;
-  if (ends_early && !options.last_failed.empty() && !options.files.report.empty() &&
-      std::filesystem::equivalent(options.last_failed, options.files.report, apart))
+  if (ends_early && options.last && !options.files.report.empty() &&
+      std::filesystem::equivalent(options.last->path, options.files.report, apart))
     throw UsageError(
         "--report is the file of --last-failed: failures that --budget or --fail-fast skips "
         "would be lost; name another file for --report");
-  options.files.require_writable({{"--lines", options.lines},
-                                  {"--cases", options.plan.cases},
-                                  {"--baseline", options.exit.baseline_path}});
+  // --report may replace the report of --last-failed.
+  const bool has_lines = options.plan.lines.flag == "--lines";
+  options.files.require_writable({{"--lines", has_lines ? options.plan.lines.path : ""},
+                                  {"--cases", options.plan.cases.path},
+                                  {"--baseline", options.exit.baseline.path()}});
 }
 
 /// The cases to run, the text by which the store recognizes the sweep, and (if only a part of the
@@ -164,9 +171,9 @@ SweepPlan plan_of(const Parts& parts, const SweepOptions& options) {
 }
 
 /// Returns the lines of the cases in a report that failed or were not conclusive.
-conformance::CaseText failed_lines(const std::string& path, const conformance::Results& results) {
-  conformance::CaseText failed{.name = path, .text = {}};
-  for (const CaseReport& report : results.cases)
+conformance::CaseText failed_lines(const LastReport& last) {
+  conformance::CaseText failed{.name = last.path, .text = {}};
+  for (const CaseReport& report : last.results.cases)
     if (conformance::contribution(report.verdict) != ExitCode::conformant)
       failed.text += report.command_line + '\n';
   return failed;
@@ -174,11 +181,14 @@ conformance::CaseText failed_lines(const std::string& path, const conformance::R
 
 /// Flags that name cases instead of planning them.
 void declare_lines(CLI::App& app, SweepOptions& options) {
-  app.add_option(
-      "--lines", options.lines,
+  add_case_files(
+      app, "--lines", options.plan.lines,
       "instead of a plan, the cases of these replay lines: a file, or a folder of .txt files");
-  app.add_option("--last-failed", options.last_failed,
-                 "instead of a plan, the cases that failed in this report.json");
+  const auto read_last = [](const std::string& path) {
+    return LastReport{.path = path, .results = read_results(path)};
+  };
+  add_value(app, "--last-failed", options.last, read_last,
+            "instead of a plan, the cases that failed in this report.json");
 }
 
 /// Checks that only one flag selects the cases. Errors: UsageError if another flag is combined with
@@ -197,10 +207,9 @@ void require_one_choice(const CLI::App& app) {
 /// from another person, so its implementation is used only if it is registered in this program; a
 /// command in the report is never executed.
 /// Errors: UsageError if the implementation is not registered.
-void choose_implementation(const conformance::Results& results, SweepOptions& options,
-                           const Context& context) {
+void choose_implementation(SweepOptions& options, const Context& context) {
   std::string& name = options.implementation.name;
-  const std::string& failed = results.environment.implementation;
+  const std::string& failed = options.last->results.environment.implementation;
   if (!name.empty() || failed.empty()) return;
   bool is_known = false;
   for_each_operator(
@@ -209,23 +218,19 @@ void choose_implementation(const conformance::Results& results, SweepOptions& op
     throw UsageError(fmt::format(
         "--last-failed is '{}', a report of {}, which is not an implementation of this program: "
         "name one with --implementation",
-        options.last_failed, conformance::excerpt(failed)));
+        options.last->path, conformance::excerpt(failed)));
   name = failed;
 }
 
 /// Selects the cases to run. Returns false if no failed case is left that could be run again.
 bool choose_lines(const CLI::App& app, SweepOptions& options, const Context& context) {
   require_one_choice(app);
-  options.plan.lines = case_texts("--lines", options.lines);
-  options.plan.lines_path = options.lines;
-  if (options.last_failed.empty()) return true;
-  const conformance::Results last = read_results(options.last_failed);
-  choose_implementation(last, options, context);
-  options.plan.lines = {failed_lines(options.last_failed, last)};
-  options.plan.lines_flag = "--last-failed";
-  options.plan.lines_path = options.last_failed;
-  if (!options.plan.lines.front().text.empty()) return true;
-  context.out << "no case of " << conformance::printable(options.last_failed) << " failed\n";
+  if (!options.last) return true;
+  choose_implementation(options, context);
+  options.plan.lines = {
+      .flag = "--last-failed", .path = options.last->path, .texts = {failed_lines(*options.last)}};
+  if (!options.plan.lines.texts.front().text.empty()) return true;
+  context.out << "no case of " << conformance::printable(options.last->path) << " failed\n";
   return false;
 }
 
@@ -267,7 +272,6 @@ class SweepSteps {
 
   const SweepOptions& options_;
   const Context& context_;
-  Baseline baseline_;
   Deliveries deliveries_;
   Sinks sinks_;
   std::filesystem::path store_path_;  ///< absolute: a kernel may change the current folder
@@ -288,11 +292,7 @@ class SweepSteps {
 };
 
 SweepSteps::SweepSteps(const SweepOptions& options, const Context& context)
-    : options_(options),
-      context_(context),
-      baseline_(options.exit.baseline()),
-      sinks_(opened_sinks()),
-      printer_(context.err) {
+    : options_(options), context_(context), sinks_(opened_sinks()), printer_(context.err) {
   tell_in_process(options.implementation, context.err);
   if (!options.files.store.empty()) store_path_ = std::filesystem::absolute(options.files.store);
   stop_on_signals();  // before worker processes start, which have temporary files
@@ -334,7 +334,7 @@ conformance::SweepControl SweepSteps::control() const {
   if (options_.fail_fast)
     control.ends_after = [this](const CaseReport& report) {
       return conformance::contribution(report.verdict) == ExitCode::nonconformant &&
-             baseline_.excuse(report).empty();
+             options_.exit.baseline.excuse(report).empty();
     };
   if (options_.budget) control.budget_seconds = *options_.budget;
   if (store_)
@@ -352,8 +352,9 @@ std::vector<conformance::SweepListener*> SweepSteps::listeners() {
                    std::move(plan_.order.costs), options_.budget.value_or(0));
   json_.emplace(is_standard_output(options_.files.report) ? conformance::Sink() : sinks_.report,
                 environment_of(parts_, options_.asked, options_.plan, context_));
-  junit_.emplace(sinks_.junit, context_.program,
-                 [this](const CaseReport& report) { return baseline_.excuse(report); });
+  junit_.emplace(sinks_.junit, context_.program, [this](const CaseReport& report) {
+    return options_.exit.baseline.excuse(report);
+  });
   std::vector<conformance::SweepListener*> all = {&slow_, &*console_};
   if (storing_) all.push_back(&*storing_);
   if (context_.verbose) all.push_back(&printer_);
@@ -380,7 +381,7 @@ void SweepSteps::conclude_results() {
                                     least_shrink_seconds, most_shrink_seconds);
   results_.shrunk = shrunk_failures(results_.cases, options_.shrink, seconds, parts_, context_);
   results_.shard = std::move(plan_.shard);
-  conclusion_ = conclude(results_, options_, baseline_);
+  conclusion_ = conclude(results_, options_);
   results_.summary.ends_with = conclusion_.code;
 }
 
@@ -467,7 +468,7 @@ Command sweep_command() {
                     {.fresh = options->fresh,
                      .needs_agreement = !options->files.store.empty() || options->shard,
                      .has_fixed_cases = app.count("--seed") > 0 || !options->plan.lines.empty() ||
-                                        !options->exit.baseline_path.empty()},
+                                        !options->exit.baseline.path().empty()},
                     options->implementation, options->plan, options->asked, context);
                 return sweep(*options, context);
               }

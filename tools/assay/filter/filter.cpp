@@ -218,7 +218,8 @@ Question alternatives(Pieces& pieces, int depth) {
 
 }  // namespace
 
-Filter::Filter(std::string_view flag, const std::string& value, std::vector<std::string> names) {
+Filter::Filter(std::string_view flag, const std::string& value, std::vector<std::string> names)
+    : text_(value) {
   Pieces pieces(flag, value, names);
   if (!pieces.has_sign()) {
     holds_ = holds_text(value);

@@ -25,13 +25,18 @@ struct Searched {
 /// also operators, and a blank between two field terms means `and`.
 class Filter {
  public:
+  /// Every case satisfies the condition.
+  Filter() = default;
   /// `names`: the names of the existing fields. Errors: UsageError naming the flag, its value, the
   /// position, and the error: an empty term, an unclosed quote or an unbalanced parenthesis.
   Filter(std::string_view flag, const std::string& value, std::vector<std::string> names);
 
-  bool holds(const Searched& searched) const { return holds_(searched); }
+  bool holds(const Searched& searched) const { return !holds_ || holds_(searched); }
+  /// Returns the condition as the user wrote it.
+  const std::string& text() const { return text_; }
 
  private:
+  std::string text_;
   std::function<bool(const Searched&)> holds_;
 };
 

@@ -29,6 +29,9 @@ class Baseline {
   /// Reads the file at `path`. Errors: UsageError naming the file, the line and the error in it.
   explicit Baseline(const std::string& path);
 
+  /// Returns the path of the file; empty without a file.
+  const std::string& path() const { return path_; }
+
   /// Returns why the failure does not count: "known until 2027-03-31: REASON"; empty if it counts.
   std::string excuse(const conformance::CaseReport& report) const;
 

@@ -84,4 +84,12 @@ std::vector<conformance::CaseText> case_texts(std::string_view flag, const std::
   throw UsageError(fmt::format("{} is '{}': {}", flag, path, error.code().message()));
 }
 
+CLI::Option* add_case_files(CLI::App& app, const std::string& flag, CaseFiles& to,
+                            const std::string& help) {
+  const auto read = [flag](const std::string& path) {
+    return CaseFiles{.flag = flag, .path = path, .texts = case_texts(flag, path)};
+  };
+  return add_value(app, flag, to, read, help);
+}
+
 }  // namespace assay::cli

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <CLI/CLI.hpp>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -7,6 +8,19 @@
 #include "assay/conformance/plan/case_lines.hpp"
 
 namespace assay::cli {
+
+/// The file or folder of cases that a flag names, and its contents.
+struct CaseFiles {
+  std::string flag, path;
+  std::vector<conformance::CaseText> texts;
+
+  bool empty() const { return texts.empty(); }
+};
+
+/// Declares a flag for such a file. It is read when the command line is parsed. Errors of parsing:
+/// as for `case_texts`.
+CLI::Option* add_case_files(CLI::App& app, const std::string& flag, CaseFiles& to,
+                            const std::string& help);
 
 /// Returns the texts of cases from the path that a flag names: a file, or all .txt files in a
 /// folder and its subfolders, in the order of their names. Returns nothing for an empty path.

@@ -1,26 +1,43 @@
 #pragma once
 
+#include <CLI/CLI.hpp>
 #include <string>
 
 #include "assay/cli/command.hpp"
 #include "assay/cli/registry.hpp"
 #include "assay/spec/numerics.hpp"
+#include "flags/values.hpp"
 
 namespace assay::cli {
 
-/// The numerics that --numerics declares for tensors of type `io`. Errors: UsageError.
-template <class Op>
-spec::Numerics numerics_value(const std::string& text, spec::DType io) {
-  try {
-    return spec::numerics_from_text(text, io, Op::name);
-  } catch (const std::invalid_argument& error) {
-    throw UsageError("--numerics is '" + text + "': " + error.what());
+/// The numerics that --numerics declares: a preset, or PRESET,field=value.
+class DeclaredNumerics {
+ public:
+  /// Errors: UsageError if the text is invalid for one of the operators.
+  explicit DeclaredNumerics(const std::string& text) : text_(text) {
+    spec::for_each_operator([&]<class Op> { of<Op>(spec::DType::bf16); });
   }
-}
 
-/// Checks --numerics. Errors: UsageError if it is invalid for one of the operators.
-inline void require_numerics(const std::string& text) {
-  spec::for_each_operator([&]<class Op> { numerics_value<Op>(text, spec::DType::bf16); });
+  const std::string& text() const { return text_; }
+
+  /// Returns the numerics for tensors of type `io`. Errors: UsageError.
+  template <class Op>
+  spec::Numerics of(spec::DType io) const {
+    try {
+      return spec::numerics_from_text(text_, io, Op::name);
+    } catch (const std::invalid_argument& error) {
+      throw UsageError("--numerics is '" + text_ + "': " + error.what());
+    }
+  }
+
+ private:
+  std::string text_;
+};
+
+/// Declares the flag --numerics.
+inline CLI::Option* add_numerics(CLI::App& app, DeclaredNumerics& to, const std::string& help) {
+  const auto read = [](const std::string& text) { return DeclaredNumerics(text); };
+  return add_value(app, "--numerics", to, read, help);
 }
 
 }  // namespace assay::cli

@@ -46,20 +46,30 @@ inline spec::Product product_value(const std::string& word) {
                    meant(word, {"a2", "a3"}));
 }
 
+/// Returns the names of the fields of every operator's cases.
+inline std::vector<std::string> names_of_fields() {
+  std::vector<std::string> names = {"operator", "violated"};
+  const auto add = [&]<class Op>() {
+    for (const auto& [name, value] : conformance::field_texts(conformance::Case<Op>()))
+      names.push_back(name);
+  };
+  spec::for_each_operator(add);
+  return names;
+}
+
 /// The flags that select the cases of a command.
 struct PlanFlags {
   std::uint64_t seed = 1;
   std::int64_t random = 60;
   std::optional<spec::Product> product;
   spec::Policy policy;
-  std::string only, cases;
+  Filter only;
+  CaseFiles cases;  ///< in addition to the planned ones
   bool full = false;
   /// Seed of the fresh data (see fresh_inputs.hpp), which one in ten cases of a sweep has; 0: no
   /// fresh data.
   std::uint64_t fresh_seed = 0;
-  /// Lines of cases that replace a plan, unchanged, and the flag that named their files.
-  std::vector<conformance::CaseText> lines;
-  std::string lines_flag = "--lines", lines_path;
+  CaseFiles lines;         ///< lines of cases that replace a plan, unchanged
   bool strongest = false;  ///< the cases of `assay gate` replace the plan
 
   void declare(CLI::App& app) {
@@ -67,12 +77,15 @@ struct PlanFlags {
     add_value(app, "--seed", seed, read_seed, "seed of the sampled cases");
     add_integer(app, "--random", random, 0, 1'000'000, "number of random cases");
     add_value(app, "--product", product, product_value, "only calls on this product: a2 or a3");
-    app.add_option(
-        "--only", only,
+    const auto read_only = [](const std::string& text) {
+      return Filter("--only", text, names_of_fields());
+    };
+    add_value(
+        app, "--only", only, read_only,
         "only cases that match: a condition on fields ('dtype=bf16 and seq_kv>=64', the syntax of "
         "the report's search), or a text that the replay line (with defaults) or the note "
         "contains. Combine with & | !: 'A & !(B | C)'");
-    app.add_option("--cases", cases,
+    add_case_files(app, "--cases", cases,
                    "cases to add to the planned ones: a file of replay lines as "
                    "cases/README.md describes it, or a folder of .txt files");
     add_choice(app, "--upstream", policy.upstream,
@@ -96,28 +109,25 @@ struct Planned {
 inline void tell_other_operators(const std::string& swept, const PlanFlags& flags,
                                  std::ostream& out) {
   if (swept.empty()) return;
-  const auto tell = [&](std::string_view flag, const std::string& path,
-                        const std::vector<conformance::CaseText>& texts) {
+  for (const CaseFiles* files : {&flags.cases, &flags.lines}) {
     std::int64_t others = 0, own = 0;
-    for (const conformance::CaseText& text : texts)
+    for (const conformance::CaseText& text : files->texts)
       for (const conformance::CaseLine& line : conformance::case_lines(text))
         ++(line.words.front() == swept ? own : others);
     if (others > 0 && own == 0)
-      throw UsageError(std::string(flag) + " is '" + path + "': no line is one of " + swept);
+      throw UsageError(files->flag + " is '" + files->path + "': no line is one of " + swept);
     if (others > 0)
-      out << flag << ": " << others << " of " << others + own << " lines do not belong to " << swept
-          << " and left out\n";
-  };
-  tell("--cases", flags.cases, case_texts("--cases", flags.cases));
-  tell(flags.lines_flag, flags.lines_path, flags.lines);
+      out << files->flag << ": " << others << " of " << others + own << " lines do not belong to "
+          << swept << " and left out\n";
+  }
 }
 
 /// Prints the number of cases that --only left out, if it is not 0.
 inline void tell_left_out(std::int64_t cases, std::int64_t left_out, const PlanFlags& flags,
                           std::ostream& out) {
   if (left_out > 0)
-    out << "--only=" << flags.only << " leaves out " << left_out << " of " << left_out + cases
-        << " cases\n";
+    out << "--only=" << flags.only.text() << " leaves out " << left_out << " of "
+        << left_out + cases << " cases\n";
 }
 
 /// Returns the data that --only searches: the replay line, its defaults, the note, the fields.
@@ -132,29 +142,18 @@ Searched searchable(const conformance::Case<Op>& c) {
   return searched;
 }
 
-/// Returns the names of the fields of every operator's cases.
-inline std::vector<std::string> names_of_fields() {
-  std::vector<std::string> names = {"operator", "violated"};
-  const auto add = [&]<class Op>() {
-    for (const auto& [name, value] : conformance::field_texts(conformance::Case<Op>()))
-      names.push_back(name);
-  };
-  spec::for_each_operator(add);
-  return names;
-}
-
 /// Checks that cases are left to run. Errors: UsageError if --only selects no case of any operator.
 /// `left_out`: the number of cases that --only left out.
 inline void require_cases(std::int64_t cases, std::int64_t left_out, const PlanFlags& flags) {
   if (cases == 0 && left_out == 0 && !flags.lines.empty())
-    throw UsageError(flags.lines.front().name + " contains no line of the chosen operators");
+    throw UsageError(flags.lines.texts.front().name + " contains no line of the chosen operators");
   if (cases == 0 && left_out == 0)
     throw UsageError(
         "--product is '" + std::string(spec::to_string(*flags.product)) +
         "', but according to the documentation this product has none of the chosen operators: "
         "no case is planned");
   if (cases == 0)
-    throw UsageError("--only is '" + conformance::excerpt(flags.only, 200) +
+    throw UsageError("--only is '" + conformance::excerpt(flags.only.text(), 200) +
                      "', which matches none of " + std::to_string(left_out) +
                      " planned cases; accepted: a condition that some case satisfies. Check its "
                      "values with 'assay run OPERATOR --help', or judge a case of your own with "
@@ -202,19 +201,19 @@ std::vector<conformance::Case<Op>> strongest_cases(const conformance::SamplingPl
 /// a value that a flag does not accept.
 template <class Op>
 Planned<Op> planned_cases(const PlanFlags& flags) {
-  const Filter filter("--only", flags.only, names_of_fields());
   conformance::SamplingPlan plan{
       .seed = flags.seed, .full = flags.full, .random_cases = flags.random};
   plan.policy = flags.policy;
   plan.product = flags.product;
-  plan.own_cases = case_texts("--cases", flags.cases);
+  plan.own_cases = flags.cases.texts;
   const auto all = flags.strongest       ? strongest_cases<Op>(plan)
                    : flags.lines.empty() ? sampled<Op>(plan)
-                                         : cases_of_lines<Op>(flags.lines);
+                                         : cases_of_lines<Op>(flags.lines.texts);
   Planned<Op> planned;
   auto& cases = planned.cases;
-  std::ranges::copy_if(all, std::back_inserter(cases),
-                       [&](const conformance::Case<Op>& c) { return filter.holds(searchable(c)); });
+  std::ranges::copy_if(all, std::back_inserter(cases), [&](const conformance::Case<Op>& c) {
+    return flags.only.holds(searchable(c));
+  });
   planned.left_out = std::ssize(all) - std::ssize(cases);
   if (flags.fresh_seed != 0) take_fresh_data(cases, plan.own_cases, flags.fresh_seed);
   return planned;

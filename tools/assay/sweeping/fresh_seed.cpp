@@ -41,7 +41,7 @@ void declare_fresh(CLI::App& app, FreshFlag& fresh) {
 void choose_data(const DataChoice& choice, const ImplementationFlags& implementation,
                  PlanFlags& plan, std::string& asked, const Context& context) {
   if (!plan.lines.empty() && choice.fresh)
-    throw UsageError(plan.lines_flag + " names the cases, so --fresh has no effect");
+    throw UsageError(plan.lines.flag + " names the cases, so --fresh has no effect");
   plan.fresh_seed = seed_of(choice, implementation, plan, context);
   if (plan.fresh_seed == 0 || choice.fresh) return;
   asked += fmt::format(" --fresh={}", plan.fresh_seed);

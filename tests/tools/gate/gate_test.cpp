@@ -5,10 +5,10 @@
 #include <string>
 #include <vector>
 
-#include "../each_operator.hpp"
+#include "../../each_operator.hpp"
 #include "assay/conformance/plan/case_lines.hpp"
 #include "gate/gate_texts.hpp"
-#include "session.hpp"
+#include "../session.hpp"
 
 namespace assay::tests {
 namespace {
