@@ -26,7 +26,6 @@ void write_in_32_bits(const spec::Tensor& written, spec::Tensor& tensor);
 /// A kernel that reads one input with the strides of another.
 template <class Op, class Kernel, auto input, auto other>
 struct ReadsWithStridesOf : Kernel {
-  using Kernel::Kernel;
   void run(const typename Op::Problem& p, const typename Op::Inputs& inputs,
            typename Op::Outputs& outputs) override {
     typename Op::Inputs changed = inputs;
@@ -39,7 +38,6 @@ struct ReadsWithStridesOf : Kernel {
 /// output's storage.
 template <class Op, class Kernel, auto output, auto other>
 struct WritesWithStridesOf : Kernel {
-  using Kernel::Kernel;
   void run(const typename Op::Problem& p, const typename Op::Inputs& inputs,
            typename Op::Outputs& outputs) override {
     spec::Tensor& written = outputs.*output;
@@ -60,7 +58,6 @@ struct WritesWithStridesOf : Kernel {
 /// A kernel that computes the byte offsets of one input in 32 bits.
 template <class Op, class Kernel, auto input>
 struct CountsBytesIn32Bits : Kernel {
-  using Kernel::Kernel;
   void run(const typename Op::Problem& p, const typename Op::Inputs& inputs,
            typename Op::Outputs& outputs) override {
     typename Op::Inputs changed = inputs;

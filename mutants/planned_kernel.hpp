@@ -13,10 +13,17 @@ namespace assay::mutants {
 template <class Op, class Plan>
 class PlannedKernel : public spec::Implementation<Op> {
  public:
+  /// The caller must call `follow` before it uses the kernel.
+  PlannedKernel() = default;
   PlannedKernel(std::string name, const Plan& plan) : PlannedKernel(std::move(name), plan, plan) {}
   /// A kernel that follows `plan` but declares the numerics of `declared`.
   PlannedKernel(std::string name, const Plan& plan, const Plan& declared)
       : name_(std::move(name)), plan_(plan), declared_(declared) {}
+
+  /// Gives the kernel its name and plans, so that the class of a mutant needs no constructor.
+  void follow(std::string name, const Plan& plan, const Plan& declared) {
+    name_ = std::move(name), plan_ = plan, declared_ = declared;
+  }
 
   std::string name() const override { return name_; }
   bool checks_arguments() const override { return false; }

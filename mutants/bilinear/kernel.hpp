@@ -88,35 +88,30 @@ class Kernel : public SummingKernel<Op> {
 
 template <class Op>
 struct FirstTermLost : Kernel<Op> {
-  using Kernel<Op>::Kernel;
   void choose(Terms& terms) const override {
     if (terms.pairs.size() > 1) terms.pairs.erase(terms.pairs.begin());
   }
 };
 template <class Op>
 struct LastTermLost : Kernel<Op> {
-  using Kernel<Op>::Kernel;
   void choose(Terms& terms) const override {
     if (!terms.pairs.empty()) terms.pairs.pop_back();
   }
 };
 template <class Op>
 struct SumsIn16Bits : Kernel<Op> {
-  using Kernel<Op>::Kernel;
   double add(const typename Op::Problem& p, double sum, double term) const override {
     return in_16_bits(p.dtype, sum + term);
   }
 };
 template <class Op>
 struct ProductsIn16Bits : Kernel<Op> {
-  using Kernel<Op>::Kernel;
   double multiply(const typename Op::Problem& p, double a, double b) const override {
     return in_16_bits(p.dtype, a * b);
   }
 };
 template <class Op>
 struct DoubleSums : Kernel<Op> {
-  using Kernel<Op>::Kernel;
   double add(const typename Op::Problem&, double sum, double term) const override {
     return sum + term;
   }

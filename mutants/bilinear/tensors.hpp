@@ -79,7 +79,6 @@ class Tampered : public Kernel {
 /// A kernel that reads its inputs (or writes its outputs) as if their strides left no gaps.
 template <class Op, class Kernel, bool of_inputs>
 struct StridesIgnored : Kernel {
-  using Kernel::Kernel;
   void run(const typename Op::Problem& problem, const typename Op::Inputs& inputs,
            typename Op::Outputs& outputs) override {
     typename Op::Inputs changed = inputs;
@@ -102,7 +101,6 @@ struct StridesIgnored : Kernel {
 /// A kernel that reads one input from the start of its storage.
 template <class Op, class Kernel, auto member>
 struct OffsetIgnored : Kernel {
-  using Kernel::Kernel;
   void run(const typename Op::Problem& problem, const typename Op::Inputs& inputs,
            typename Op::Outputs& outputs) override {
     typename Op::Inputs changed = inputs;

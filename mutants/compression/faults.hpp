@@ -95,7 +95,6 @@ void each_window(const WindowWork& w, std::vector<TokenWindow>& all) {
 /// A correct kernel that finds its windows token by token.
 template <class Kernel>
 struct OwnList : Kernel {
-  using Kernel::Kernel;
   std::vector<TokenWindow> windows(const WindowWork& w) const override {
     std::vector<TokenWindow> all;
     std::int64_t row = 0;

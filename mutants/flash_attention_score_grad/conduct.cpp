@@ -21,7 +21,6 @@ std::uint64_t mixed(std::uint64_t x) {
 
 /// A kernel that counts its runs.
 struct Counting : Kernel {
-  using Kernel::Kernel;
   void run(const Op::Problem& problem, const Op::Inputs& inputs, Op::Outputs& outputs) override {
     run_number = ++all_runs;
     Kernel::run(problem, inputs, outputs);
@@ -34,7 +33,6 @@ struct Counting : Kernel {
 
 /// Adds to a buffer that still holds the result of the previous call, as if it were cleared.
 struct StateBetweenCalls : Kernel {
-  using Kernel::Kernel;
   void adjust(AttentionWork& w) const override {
     if (w.dv.values.empty()) return;
     static std::mutex mutex;
@@ -48,7 +46,6 @@ struct StateBetweenCalls : Kernel {
 };
 
 struct OnceInFiftyRuns : Counting {
-  using Counting::Counting;
   void adjust(AttentionWork& w) const override {
     if (run_number % 50 == 0) std::ranges::fill(w.dk.values, 0.0f);
   }
@@ -56,7 +53,6 @@ struct OnceInFiftyRuns : Counting {
 
 /// Two cores add to one row of dq. One of them writes late, so the addition of the other is lost.
 struct DelayedWrite : Counting {
-  using Counting::Counting;
   void add_pair(AttentionWork& w, Query q, std::int64_t j, const RowState& row) const override {
     constexpr std::int64_t tile = 16;
     const std::int64_t rows = w.problem.length_q(q.b), keys = w.problem.length_kv(q.b);

@@ -4,7 +4,6 @@ namespace assay::mutants {
 namespace {
 
 struct DropBitsReversed : Kernel {
-  using Kernel::Kernel;
   bool bit_is_set(const AttentionWork& w, std::int64_t bit) const override {
     return Kernel::bit_is_set(w, bit / 8 * 8 + (7 - bit % 8));
   }
@@ -13,14 +12,12 @@ struct DropBitsReversed : Kernel {
 /// Base of kernels that compute a wrong index of the drop bit. A bit beyond the end of the mask
 /// reads as 0.
 struct DropBitsElsewhere : Kernel {
-  using Kernel::Kernel;
   bool bit_is_set(const AttentionWork& w, std::int64_t bit) const override {
     return bit < static_cast<std::int64_t>(w.drop_bytes.size()) * 8 && Kernel::bit_is_set(w, bit);
   }
 };
 
 struct DropRowsByteAligned : DropBitsElsewhere {
-  using DropBitsElsewhere::DropBitsElsewhere;
   std::int64_t drop_bit(const AttentionWork& w, Query q, std::int64_t j) const override {
     const std::int64_t bit = Kernel::drop_bit(w, q, j), keys_of_b = w.problem.length_kv(q.b);
     return (bit - j) / keys_of_b * ((keys_of_b + 7) / 8 * 8) + j;
@@ -29,7 +26,6 @@ struct DropRowsByteAligned : DropBitsElsewhere {
 
 /// Computes the index of a drop bit as if every sequence had the maximum length.
 struct DropBitsOfLongest : DropBitsElsewhere {
-  using DropBitsElsewhere::DropBitsElsewhere;
   std::int64_t drop_bit(const AttentionWork& w, Query q, std::int64_t j) const override {
     const Op::Problem& p = w.problem;
     return ((q.b * p.heads_q + q.n) * p.seq_q + q.i) * p.seq_kv + j;
@@ -37,42 +33,36 @@ struct DropBitsOfLongest : DropBitsElsewhere {
 };
 
 struct DropBitsOfFirstHead : Kernel {
-  using Kernel::Kernel;
   std::int64_t drop_bit(const AttentionWork& w, Query q, std::int64_t j) const override {
     return Kernel::drop_bit(w, {q.b, 0, q.i}, j);
   }
 };
 
 struct DropScaleMissingOnDp : Kernel {
-  using Kernel::Kernel;
   float dprobability(const AttentionWork& w, Query q, std::int64_t j) const override {
     return Kernel::dprobability(w, q, j) / inverse_keep_prob(w);
   }
 };
 
 struct DropScaleMissingOnP : Kernel {
-  using Kernel::Kernel;
   float dropped(const AttentionWork& w, Query q, std::int64_t j, float prob) const override {
     return Kernel::dropped(w, q, j, prob) / inverse_keep_prob(w);
   }
 };
 
 struct DropScaleTwice : Kernel {
-  using Kernel::Kernel;
   float inverse_keep_prob(const AttentionWork& w) const override {
     return Kernel::inverse_keep_prob(w) * Kernel::inverse_keep_prob(w);
   }
 };
 
 struct DropMissingOnDp : Kernel {
-  using Kernel::Kernel;
   float dprobability(const AttentionWork& w, Query q, std::int64_t j) const override {
     return dot(w.dy.row(q.b, q.n, q.i), w.value.row(key_position(w, q, j)));
   }
 };
 
 struct DropOnRowTerm : Kernel {
-  using Kernel::Kernel;
   float dscore(const AttentionWork& w, Query q, std::int64_t j, float prob,
                const RowState& row) const override {
     return prob * (dprobability(w, q, j) - row.row_term * drop_factor(w, q, j));
@@ -81,7 +71,6 @@ struct DropOnRowTerm : Kernel {
 
 /// Reads the drop mask with keep_prob 1 (all ones) as one byte per score.
 struct UnusedDropMaskCounts : Kernel {
-  using Kernel::Kernel;
   AttentionWork load(const Op::Problem& p, const Op::Inputs& inputs) const override {
     Op::Problem dropping = p;
     if (inputs.drop_mask && !p.has_dropout()) dropping.keep_prob = 0.5;

@@ -7,7 +7,6 @@ namespace assay::mutants {
 namespace {
 
 struct SumCountsMaskedKeys : Kernel {
-  using Kernel::Kernel;
   RowState forward_statistics(const AttentionWork& w, Query q) const override {
     RowState row = Kernel::forward_statistics(w, q);
     if (row.softmax_max == -std::numeric_limits<float>::max()) return row;
@@ -21,7 +20,6 @@ struct SumCountsMaskedKeys : Kernel {
 
 /// softmax_sum is relative to this maximum, so the probabilities and gradients are still correct.
 struct MaxBeforeBias : Kernel {
-  using Kernel::Kernel;
   RowState forward_statistics(const AttentionWork& w, Query q) const override {
     const RowState row = Kernel::forward_statistics(w, q);
     if (row.softmax_max == -std::numeric_limits<float>::max()) return row;
@@ -34,7 +32,6 @@ struct MaxBeforeBias : Kernel {
 };
 
 struct OutputNotRescaled : Kernel {
-  using Kernel::Kernel;
   float output_weight(const AttentionWork& w, Query q, std::int64_t j,
                       const RowState& row) const override {
     return Kernel::output_weight(w, q, j, row) / inverse_keep_prob(w);
@@ -42,7 +39,6 @@ struct OutputNotRescaled : Kernel {
 };
 
 struct SumOfDropped : Kernel {
-  using Kernel::Kernel;
   RowState forward_statistics(const AttentionWork& w, Query q) const override {
     const RowState row = Kernel::forward_statistics(w, q);
     if (row.softmax_max == -std::numeric_limits<float>::max()) return row;
@@ -54,12 +50,10 @@ struct SumOfDropped : Kernel {
 };
 
 struct OneReplica : Kernel {
-  using Kernel::Kernel;
   std::int64_t written_replicas() const override { return 1; }
 };
 
 struct DeadSumOfOne : Kernel {
-  using Kernel::Kernel;
   RowState forward_statistics(const AttentionWork& w, Query q) const override {
     RowState row = Kernel::forward_statistics(w, q);
     if (row.softmax_max == -std::numeric_limits<float>::max()) row.softmax_sum = 1;

@@ -7,52 +7,44 @@ namespace assay::mutants {
 namespace {
 
 struct ScaleMissingOnDk : Kernel {
-  using Kernel::Kernel;
   float gradient_scale(const AttentionWork& w, Gradient which) const override {
     return which == Gradient::dk ? 1.0f : Kernel::gradient_scale(w, which);
   }
 };
 
 struct ScaleMissingOnDq : Kernel {
-  using Kernel::Kernel;
   float gradient_scale(const AttentionWork& w, Gradient which) const override {
     return which == Gradient::dq ? 1.0f : Kernel::gradient_scale(w, which);
   }
 };
 
 struct ScaleTwiceOnDq : Kernel {
-  using Kernel::Kernel;
   float gradient_scale(const AttentionWork& w, Gradient which) const override {
     return Kernel::gradient_scale(w, which) * (which == Gradient::dq ? scale(w) : 1.0f);
   }
 };
 
 struct ScaleFromHeadDim : Kernel {
-  using Kernel::Kernel;
   float scale(const AttentionWork& w) const override {
     return 1.0f / std::sqrt(static_cast<float>(w.problem.head_dim));
   }
 };
 
 struct ScaleWithoutSign : Kernel {
-  using Kernel::Kernel;
   float scale(const AttentionWork& w) const override { return std::abs(Kernel::scale(w)); }
 };
 
 struct ScaleOnePercentOff : Kernel {
-  using Kernel::Kernel;
   float scale(const AttentionWork& w) const override { return 1.01f * Kernel::scale(w); }
 };
 
 struct KvHeadModulo : Kernel {
-  using Kernel::Kernel;
   std::int64_t kv_head(const AttentionWork& w, std::int64_t n) const override {
     return n % w.problem.heads_kv;
   }
 };
 
 struct LastHeadOfGroupOnly : Kernel {
-  using Kernel::Kernel;
   void begin_head(AttentionWork& w, std::int64_t b, std::int64_t n) const override {
     for (std::int64_t j = 0; j < w.problem.length_kv(b); ++j) {
       std::ranges::fill(w.dk.row(b, kv_head(w, n), j), 0.0f);
@@ -62,12 +54,10 @@ struct LastHeadOfGroupOnly : Kernel {
 };
 
 struct LastHeadSkipped : Kernel {
-  using Kernel::Kernel;
   std::int64_t heads(const AttentionWork& w) const override { return w.problem.heads_q - 1; }
 };
 
 struct LastBatchSkipped : Kernel {
-  using Kernel::Kernel;
   std::int64_t batches(const AttentionWork& w) const override { return w.problem.batch - 1; }
 };
 

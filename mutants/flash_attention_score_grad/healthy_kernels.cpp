@@ -15,7 +15,6 @@ namespace {
 /// Computes P = exp(S - (m + ln z)), for fp16 and bf16 only: in fp32 the rounding error of m + ln z
 /// would be visible.
 struct LogSumExp : Kernel {
-  using Kernel::Kernel;
   std::optional<std::string> unsupported(const spec::Call<Op>& call) const override {
     if (call.parameters.query.dtype != spec::DType::fp32) return std::nullopt;
     return "this kernel does not support fp32";
@@ -34,7 +33,6 @@ struct LogSumExp : Kernel {
 
 /// Computes the rope product first and accumulates the rest onto it.
 struct RopeFirst : Kernel {
-  using Kernel::Kernel;
   float product(const AttentionWork& w, Query q, std::int64_t j) const override {
     return dot(w.query.row(q.b, q.n, q.i), w.key.row(key_position(w, q, j)),
                Kernel::rope_product(w, q, j, 0));
@@ -46,7 +44,6 @@ struct RopeFirst : Kernel {
 
 /// Flushes results below the smallest normal fp32 number to zero, as devices may.
 struct FlushToZero : Kernel {
-  using Kernel::Kernel;
   static float flushed(float value) {
     return std::abs(value) < std::numeric_limits<float>::min() ? 0.0F : value;
   }
@@ -65,7 +62,6 @@ struct FlushToZero : Kernel {
 
 /// Expands the drop bits to one byte each, once.
 struct DropBytes : Kernel {
-  using Kernel::Kernel;
   AttentionWork load(const Op::Problem& p, const Op::Inputs& inputs) const override {
     AttentionWork w = Kernel::load(p, inputs);
     std::vector<std::uint8_t> spread;
@@ -83,7 +79,6 @@ struct DropBytes : Kernel {
 /// Finds the element of a compressed bias by the distance of the pair from the diagonal, as the
 /// device does.
 struct ToeplitzLookup : Kernel {
-  using Kernel::Kernel;
   std::int64_t compressed_pse_element(const AttentionWork& w, Query q,
                                       std::int64_t j) const override {
     constexpr std::int64_t rows = spec::compressed_pse_rows;
@@ -101,7 +96,6 @@ struct ToeplitzLookup : Kernel {
 
 /// Reads the drop mask even if keep_prob is 1; all of its bits are then 1.
 struct DropMaskAlwaysRead : Kernel {
-  using Kernel::Kernel;
   AttentionWork load(const Op::Problem& p, const Op::Inputs& inputs) const override {
     Op::Problem dropping = p;
     if (inputs.drop_mask && !p.has_dropout()) dropping.keep_prob = 0.5;
@@ -114,7 +108,6 @@ struct DropMaskAlwaysRead : Kernel {
 /// Reads every element of the compressed mask from the slice of its sequence and head, as the
 /// device does tile by tile.
 struct TriangleLookup : Kernel {
-  using Kernel::Kernel;
   bool keeps(const AttentionWork& w, Query q, std::int64_t j) const override {
     if (w.atten_mask == nullptr || !is_compressed(w.problem.atten_mask))
       return Kernel::keeps(w, q, j);

@@ -6,7 +6,6 @@ namespace assay::mutants {
 namespace {
 
 struct CausalEdgeRight : Kernel {
-  using Kernel::Kernel;
   bool keeps(const AttentionWork& w, Query q, std::int64_t j) const override {
     if (w.atten_mask != nullptr && sparse_mode(w, q.b) == 2) return j <= q.i + 1;
     return Kernel::keeps(w, q, j);
@@ -14,7 +13,6 @@ struct CausalEdgeRight : Kernel {
 };
 
 struct CausalEdgeLeft : Kernel {
-  using Kernel::Kernel;
   bool keeps(const AttentionWork& w, Query q, std::int64_t j) const override {
     if (w.atten_mask != nullptr && sparse_mode(w, q.b) == 3) return j < q.i + corner(w, q.b);
     return Kernel::keeps(w, q, j);
@@ -22,7 +20,6 @@ struct CausalEdgeLeft : Kernel {
 };
 
 struct Mode3LeftUp : Kernel {
-  using Kernel::Kernel;
   bool keeps(const AttentionWork& w, Query q, std::int64_t j) const override {
     if (w.atten_mask != nullptr && sparse_mode(w, q.b) == 3) return j <= q.i;
     return Kernel::keeps(w, q, j);
@@ -32,7 +29,6 @@ struct Mode3LeftUp : Kernel {
 /// The band of mode 4 with its left and right edge moved by `left` and `right` keys.
 template <std::int64_t left, std::int64_t right>
 struct BandEdgeMoved : Kernel {
-  using Kernel::Kernel;
   bool keeps(const AttentionWork& w, Query q, std::int64_t j) const override {
     if (w.atten_mask == nullptr || w.problem.sparse_mode != 4) return Kernel::keeps(w, q, j);
     const std::int64_t diagonal = q.i + corner(w, q.b);
@@ -42,7 +38,6 @@ struct BandEdgeMoved : Kernel {
 };
 
 struct BandLeftUp : Kernel {
-  using Kernel::Kernel;
   bool keeps(const AttentionWork& w, Query q, std::int64_t j) const override {
     if (w.atten_mask == nullptr || w.problem.sparse_mode != 4) return Kernel::keeps(w, q, j);
     return q.i - w.problem.pre_tokens <= j && j <= q.i + w.problem.next_tokens;
@@ -55,7 +50,6 @@ bool reads_mask(const AttentionWork& w) {
 }
 
 struct UserMaskRowBelow : Kernel {
-  using Kernel::Kernel;
   bool keeps(const AttentionWork& w, Query q, std::int64_t j) const override {
     if (reads_mask(w)) q.i = std::min(q.i + 1, w.problem.length_q(q.b) - 1);
     return Kernel::keeps(w, q, j);
@@ -63,7 +57,6 @@ struct UserMaskRowBelow : Kernel {
 };
 
 struct UserMaskFirstHead : Kernel {
-  using Kernel::Kernel;
   bool keeps(const AttentionWork& w, Query q, std::int64_t j) const override {
     if (reads_mask(w)) q.n = 0;
     return Kernel::keeps(w, q, j);
@@ -71,7 +64,6 @@ struct UserMaskFirstHead : Kernel {
 };
 
 struct UserMaskFirstBatch : Kernel {
-  using Kernel::Kernel;
   bool keeps(const AttentionWork& w, Query q, std::int64_t j) const override {
     if (reads_mask(w)) q.b = 0;
     return Kernel::keeps(w, q, j);
@@ -84,14 +76,12 @@ bool has_packed_slices(const AttentionWork& w) {
 }
 
 struct PackedMaskFirstSequence : Kernel {
-  using Kernel::Kernel;
   bool excluded(const AttentionWork& w, Query q, std::int64_t j) const override {
     return Kernel::excluded(w, {has_packed_slices(w) ? 0 : q.b, q.n, q.i}, j);
   }
 };
 
 struct PackedMaskFirstHead : Kernel {
-  using Kernel::Kernel;
   bool excluded(const AttentionWork& w, Query q, std::int64_t j) const override {
     return Kernel::excluded(w, {q.b, has_packed_slices(w) ? 0 : q.n, q.i}, j);
   }
@@ -104,7 +94,6 @@ bool has_compressed_slices(const AttentionWork& w) {
 }
 
 struct CompressedSlicesAsWritten : Kernel {
-  using Kernel::Kernel;
   bool keeps(const AttentionWork& w, Query q, std::int64_t j) const override {
     return has_compressed_slices(w) ? !excluded(w, q, j) : Kernel::keeps(w, q, j);
   }
@@ -113,7 +102,6 @@ struct CompressedSlicesAsWritten : Kernel {
 /// Takes the axes of the slices (the first two axes of the mask) as the axes of the mask pattern,
 /// which is then too small.
 struct CompressedSlicesIgnored : Kernel {
-  using Kernel::Kernel;
   bool keeps(const AttentionWork& w, Query q, std::int64_t j) const override {
     return has_compressed_slices(w) || Kernel::keeps(w, q, j);
   }
@@ -121,7 +109,6 @@ struct CompressedSlicesIgnored : Kernel {
 
 /// Uses the slice stride of a full mask for the slices of a compressed mask.
 struct CompressedSlicesApart : Kernel {
-  using Kernel::Kernel;
   bool keeps(const AttentionWork& w, Query q, std::int64_t j) const override {
     const Op::Problem& p = w.problem;
     if (!has_compressed_slices(w) || p.sparse_mode != 2) return Kernel::keeps(w, q, j);
@@ -133,12 +120,10 @@ struct CompressedSlicesApart : Kernel {
 };
 
 struct MaskIgnored : Kernel {
-  using Kernel::Kernel;
   bool keeps(const AttentionWork&, Query, std::int64_t) const override { return true; }
 };
 
 struct DeadRowsAttend : Kernel {
-  using Kernel::Kernel;
   float probability(const AttentionWork& w, Query q, std::int64_t j,
                     const RowState& row) const override {
     if (is_dead(w, q)) return 1.0f / static_cast<float>(w.problem.length_kv(q.b));
@@ -147,7 +132,6 @@ struct DeadRowsAttend : Kernel {
 };
 
 struct DeadRowsGarbage : Kernel {
-  using Kernel::Kernel;
   void adjust(AttentionWork& w) const override {
     for (std::int64_t b = 0; b < w.problem.batch; ++b)
       for (std::int64_t n = 0; n < w.problem.heads_q; ++n)
@@ -159,7 +143,6 @@ struct DeadRowsGarbage : Kernel {
 /// The test "this tile lies above the diagonal" also skips the tile whose corner touches the
 /// diagonal.
 struct DiagonalTileSkipped : Kernel {
-  using Kernel::Kernel;
   bool visits(const AttentionWork& w, std::int64_t b, const Tile& tile) const override {
     const std::int64_t mode = sparse_mode(w, b);
     if (w.atten_mask == nullptr || mode < 2 || mode > 3) return true;

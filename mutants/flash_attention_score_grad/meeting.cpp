@@ -16,7 +16,6 @@ bool drops_some(const Op::Problem& p) {
 
 /// Reads softmax_max with token indices of 16 bits.
 struct MaximumIn16Bits : Kernel {
-  using Kernel::Kernel;
   static bool concerns(const Op::Problem& p) { return query_extents(p).tokens() > last_of_16_bits; }
   RowState row_state(const AttentionWork& w, Query q) const override {
     RowState row = Kernel::row_state(w, q);
@@ -30,7 +29,6 @@ struct MaximumIn16Bits : Kernel {
 
 /// Reads drop bits with an index of 2^20 or more as set.
 struct LateDropBitsSet : Kernel {
-  using Kernel::Kernel;
   static bool concerns(const Op::Problem& p) {
     return drops_some(p) && spec::score_count(p) > last_of_20_bits;
   }
@@ -41,7 +39,6 @@ struct LateDropBitsSet : Kernel {
 
 /// If no sequence has more than one query, uses query b as the query of sequence b.
 struct QueryOfSequence : Kernel {
-  using Kernel::Kernel;
   static bool concerns(const Op::Problem& p) {
     if (!is_packed(p.input_layout) || p.seq_q != 1) return false;
     bool after_empty = false, found = false;
@@ -68,7 +65,6 @@ struct QueryOfSequence : Kernel {
 
 /// If the number of heads is one more than a multiple of the core count, the last head is skipped.
 struct LastRoundMissed : Kernel {
-  using Kernel::Kernel;
   static bool concerns(const Op::Problem& p) {
     const std::int64_t heads = p.batch * p.heads_q;
     return heads > 24 && heads % 24 == 1;
@@ -82,7 +78,6 @@ struct LastRoundMissed : Kernel {
 /// In BSH, fp32 and mode 3, the last channel of value has the gradient 0 if value has fewer
 /// channels than key.
 struct NarrowValueOfBsh : Kernel {
-  using Kernel::Kernel;
   static bool concerns(const Op::Problem& p) {
     return p.input_layout == spec::Layout::bsh && p.dtype == spec::DType::fp32 &&
            p.sparse_mode == 3 && p.atten_mask != MaskShape::absent && p.head_dim_v < p.head_dim &&
@@ -98,7 +93,6 @@ struct NarrowValueOfBsh : Kernel {
 
 /// With 16 or more heads and a rope part, the scores of queries from 1,024 on omit the rope part.
 struct LateRopeMissed : Kernel {
-  using Kernel::Kernel;
   static bool concerns(const Op::Problem& p) {
     return p.head_dim_rope > 0 && p.heads_q >= 16 && p.seq_q > 1024;
   }
@@ -110,7 +104,6 @@ struct LateRopeMissed : Kernel {
 /// In mode 2, queries after the last key use the drop bits of the query at the position of the last
 /// key.
 struct DropRowsOfSquare : Kernel {
-  using Kernel::Kernel;
   static bool concerns(const Op::Problem& p) {
     return drops_some(p) && p.sparse_mode == 2 && p.atten_mask != MaskShape::absent &&
            p.group() > 1 && p.batch == 4 && p.seq_q > p.seq_kv;

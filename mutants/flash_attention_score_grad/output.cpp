@@ -8,14 +8,12 @@ namespace assay::mutants {
 namespace {
 
 struct AllZeros : Kernel {
-  using Kernel::Kernel;
   void adjust(AttentionWork& w) const override {
     for (const Gradient which : all_gradients) std::ranges::fill(w.gradient(which).values, 0.0f);
   }
 };
 
 struct AllNan : Kernel {
-  using Kernel::Kernel;
   void adjust(AttentionWork& w) const override {
     for (const Gradient which : all_gradients)
       std::ranges::fill(w.gradient(which).values, std::numeric_limits<float>::quiet_NaN());
@@ -23,28 +21,24 @@ struct AllNan : Kernel {
 };
 
 struct DqNegated : Kernel {
-  using Kernel::Kernel;
   void adjust(AttentionWork& w) const override {
     for (float& value : w.dq.values) value = -value;
   }
 };
 
 struct OneDvElementHalfMore : Kernel {
-  using Kernel::Kernel;
   void adjust(AttentionWork& w) const override {
     if (!w.dv.values.empty()) *std::ranges::max_element(w.dv.values) *= 1.5f;
   }
 };
 
 struct TwoDkRowsSwapped : Kernel {
-  using Kernel::Kernel;
   void adjust(AttentionWork& w) const override {
     if (w.problem.length_kv(0) > 1) std::ranges::swap_ranges(w.dk.row(0, 0, 0), w.dk.row(0, 0, 1));
   }
 };
 
 struct OneDqRowZero : Kernel {
-  using Kernel::Kernel;
   void adjust(AttentionWork& w) const override {
     const std::int64_t last = w.problem.batch - 1, length = w.problem.length_q(last);
     if (length > 0) std::ranges::fill(w.dq.row(last, 0, length / 2), 0.0f);
@@ -52,14 +46,12 @@ struct OneDqRowZero : Kernel {
 };
 
 struct DkDvExchanged : Kernel {
-  using Kernel::Kernel;
   void adjust(AttentionWork& w) const override {
     if (w.dk.extents == w.dv.extents) std::swap(w.dk, w.dv);
   }
 };
 
 struct RefusesOddLengths : Kernel {
-  using Kernel::Kernel;
   void check(const spec::Call<Op>& call) const override {
     const spec::Shape& shape = call.parameters.softmax_max.shape;
     if (shape.size() == 4 && shape[2] % 2 != 0)

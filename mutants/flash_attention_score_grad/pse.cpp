@@ -9,7 +9,6 @@ namespace {
 bool has_slopes(const AttentionWork& w) { return !w.pse.empty() && w.problem.pse_type >= 2; }
 
 struct SlopeSign : Kernel {
-  using Kernel::Kernel;
   float bias(const AttentionWork& w, Query q, std::int64_t j) const override {
     return has_slopes(w) ? -Kernel::bias(w, q, j) : Kernel::bias(w, q, j);
   }
@@ -18,7 +17,6 @@ struct SlopeSign : Kernel {
 /// Replaces the given slope by `taken(slope)`.
 template <float taken(float)>
 struct SlopeTaken : Kernel {
-  using Kernel::Kernel;
   float bias(const AttentionWork& w, Query q, std::int64_t j) const override {
     const float bias = Kernel::bias(w, q, j);
     if (!has_slopes(w)) return bias;
@@ -33,7 +31,6 @@ float at_most_one(float slope) { return std::clamp(slope, -1.0F, 1.0F); }
 
 /// Uses the slope of the next head; the last head uses the slope of the first head.
 struct SlopeOfNextHead : Kernel {
-  using Kernel::Kernel;
   std::int64_t pse_element(const AttentionWork& w, Query q, std::int64_t j) const override {
     const std::int64_t next = (q.n + 1) % w.problem.heads_q;
     return Kernel::pse_element(w, {q.b, has_slopes(w) ? next : q.n, q.i}, j);
@@ -42,7 +39,6 @@ struct SlopeOfNextHead : Kernel {
 
 /// Uses the index of the key head to look up the slope.
 struct SlopeOfKeyHead : Kernel {
-  using Kernel::Kernel;
   std::int64_t pse_element(const AttentionWork& w, Query q, std::int64_t j) const override {
     const std::int64_t key_head = q.n / w.problem.group();
     return Kernel::pse_element(w, {q.b, has_slopes(w) ? key_head : q.n, q.i}, j);
@@ -50,7 +46,6 @@ struct SlopeOfKeyHead : Kernel {
 };
 
 struct SlopeOfFirstHead : Kernel {
-  using Kernel::Kernel;
   std::int64_t pse_element(const AttentionWork& w, Query q, std::int64_t j) const override {
     return Kernel::pse_element(w, {q.b, has_slopes(w) ? 0 : q.n, q.i}, j);
   }
@@ -58,26 +53,22 @@ struct SlopeOfFirstHead : Kernel {
 
 /// Stores biases and slopes of only 32 heads: heads from 32 on use those of the heads 0, 1, ...
 struct BiasOfHeadIn5Bits : Kernel {
-  using Kernel::Kernel;
   std::int64_t pse_element(const AttentionWork& w, Query q, std::int64_t j) const override {
     return Kernel::pse_element(w, {q.b, q.n % 32, q.i}, j);
   }
 };
 
 struct SquareRootMissing : Kernel {
-  using Kernel::Kernel;
   std::int64_t pse_type(const AttentionWork& w) const override {
     return w.problem.pse_type == 3 ? 2 : w.problem.pse_type;
   }
 };
 
 struct StartIgnored : Kernel {
-  using Kernel::Kernel;
   std::int64_t start_shift(const AttentionWork&, std::int64_t) const override { return 0; }
 };
 
 struct OnlyQueryStart : Kernel {
-  using Kernel::Kernel;
   std::int64_t start_shift(const AttentionWork& w, std::int64_t b) const override {
     const std::int64_t shift = Kernel::start_shift(w, b);
     return shift == 0 ? 0 : shift - w.problem.kv_start_idx[0];
@@ -86,7 +77,6 @@ struct OnlyQueryStart : Kernel {
 
 /// Applies a start index even if the other start index is missing.
 struct LoneStartCounts : Kernel {
-  using Kernel::Kernel;
   std::int64_t start_shift(const AttentionWork& w, std::int64_t b) const override {
     const Op::Problem& p = w.problem;
     if (p.q_start_idx.empty() == p.kv_start_idx.empty()) return Kernel::start_shift(w, b);
@@ -96,7 +86,6 @@ struct LoneStartCounts : Kernel {
 
 /// Rounds distances to fp16, which is exact for integers up to 2048.
 struct DistanceInFp16 : Kernel {
-  using Kernel::Kernel;
   float distance(const AttentionWork& w, Query q, std::int64_t j) const override {
     return rounded(Kernel::distance(w, q, j), spec::DType::fp16, spec::Rounding::rne);
   }
@@ -104,7 +93,6 @@ struct DistanceInFp16 : Kernel {
 
 /// Clamps distances to the last one of a table of 2048.
 struct DistanceOfATable : Kernel {
-  using Kernel::Kernel;
   float distance(const AttentionWork& w, Query q, std::int64_t j) const override {
     return std::min(Kernel::distance(w, q, j), 2047.0F);
   }
@@ -112,7 +100,6 @@ struct DistanceOfATable : Kernel {
 
 /// Stores distances in 16 bits.
 struct DistanceIn16Bits : Kernel {
-  using Kernel::Kernel;
   float distance(const AttentionWork& w, Query q, std::int64_t j) const override {
     const auto far = static_cast<std::int64_t>(Kernel::distance(w, q, j));
     return static_cast<float>(std::abs(std::int64_t{static_cast<std::int16_t>(far)}));
@@ -120,7 +107,6 @@ struct DistanceIn16Bits : Kernel {
 };
 
 struct StartInEverySequence : Kernel {
-  using Kernel::Kernel;
   std::int64_t start_shift(const AttentionWork& w, std::int64_t) const override {
     return Kernel::start_shift(w, 0);
   }
@@ -129,7 +115,6 @@ struct StartInEverySequence : Kernel {
 /// Treats pse_type `given` as if it were `taken`.
 template <std::int64_t given, std::int64_t taken>
 struct PseTypeTaken : Kernel {
-  using Kernel::Kernel;
   std::int64_t pse_type(const AttentionWork& w) const override {
     return w.problem.pse_type == given ? taken : w.problem.pse_type;
   }
@@ -142,19 +127,16 @@ bool is_in_one_axis(const AttentionWork& w) {
 }
 
 struct PseIgnored : Kernel {
-  using Kernel::Kernel;
   float bias(const AttentionWork&, Query, std::int64_t) const override { return 0; }
 };
 
 struct PseOfFirstHead : Kernel {
-  using Kernel::Kernel;
   std::int64_t pse_element(const AttentionWork& w, Query q, std::int64_t j) const override {
     return Kernel::pse_element(w, {q.b, has_slopes(w) ? q.n : 0, q.i}, j);
   }
 };
 
 struct PseOfFirstBatch : Kernel {
-  using Kernel::Kernel;
   std::int64_t pse_element(const AttentionWork& w, Query q, std::int64_t j) const override {
     return Kernel::pse_element(w, {is_in_one_axis(w) ? q.b : 0, q.n, q.i}, j);
   }
@@ -162,7 +144,6 @@ struct PseOfFirstBatch : Kernel {
 
 /// Reads a full bias of packed sequences as the one-axis form of the host code.
 struct FullPseAsPacked : Kernel {
-  using Kernel::Kernel;
   std::int64_t pse_element(const AttentionWork& w, Query q, std::int64_t j) const override {
     const Op::Problem& p = w.problem;
     if (!is_packed(p.input_layout) || p.pse_shift != spec::PseShape::bnss)
@@ -174,7 +155,6 @@ struct FullPseAsPacked : Kernel {
 
 /// Reads a bias that all sequences share. Uses the sequence's own number of keys as the row stride.
 struct SharedPseRowsOfOwnLength : Kernel {
-  using Kernel::Kernel;
   std::int64_t pse_element(const AttentionWork& w, Query q, std::int64_t j) const override {
     const Op::Problem& p = w.problem;
     if (p.pse_shift != spec::PseShape::one_nss) return Kernel::pse_element(w, q, j);
@@ -184,7 +164,6 @@ struct SharedPseRowsOfOwnLength : Kernel {
 
 /// Counts the keys of a single-row bias from the first token of the packed tensor.
 struct SingleRowByToken : Kernel {
-  using Kernel::Kernel;
   std::int64_t pse_element(const AttentionWork& w, Query q, std::int64_t j) const override {
     const Op::Problem& p = w.problem;
     if (!is_packed(p.input_layout) || p.pse_shift != spec::PseShape::bn1s)
@@ -196,7 +175,6 @@ struct SingleRowByToken : Kernel {
 
 /// Reads the single row of each head at the offset that row 0 of a full bias would have.
 struct SingleRowAtFullDistance : Kernel {
-  using Kernel::Kernel;
   std::int64_t pse_element(const AttentionWork& w, Query q, std::int64_t j) const override {
     const Op::Problem& p = w.problem;
     if (p.pse_shift != spec::PseShape::bn1s) return Kernel::pse_element(w, q, j);
@@ -206,7 +184,6 @@ struct SingleRowAtFullDistance : Kernel {
 };
 
 struct CompressedPseRowOff : Kernel {
-  using Kernel::Kernel;
   std::int64_t compressed_pse_element(const AttentionWork& w, Query q,
                                       std::int64_t j) const override {
     return Kernel::compressed_pse_element(w, {q.b, q.n, q.i - 1}, j);
@@ -215,7 +192,6 @@ struct CompressedPseRowOff : Kernel {
 
 /// Applies the rows of the compressed bias to the first queries instead of the last.
 struct CompressedPseFromFirst : Kernel {
-  using Kernel::Kernel;
   std::int64_t compressed_pse_element(const AttentionWork& w, Query q,
                                       std::int64_t j) const override {
     return q.i % spec::compressed_pse_rows * w.problem.seq_kv + j;

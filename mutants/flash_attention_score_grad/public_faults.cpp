@@ -35,7 +35,6 @@ void clear_row(std::span<float> row) { std::ranges::fill(row, 0.0f); }
 /// The kernel pads head_dim to a multiple of 16, but the accumulator of dq to a multiple of 32
 /// channels.
 struct HeadSizePaddedTwice : Kernel {
-  using Kernel::Kernel;
   void adjust(AttentionWork& w) const override {
     const std::int64_t dim = w.problem.head_dim;
     if (!((dim >= 65 && dim <= 82) || (dim >= 97 && dim <= 112))) return;
@@ -47,7 +46,6 @@ struct HeadSizePaddedTwice : Kernel {
 
 /// Uses the number of keys that the row sees as the row stride of the drop bits.
 struct DropBitsByVisibleKeys : Kernel {
-  using Kernel::Kernel;
   std::int64_t drop_bit(const AttentionWork& w, Query q, std::int64_t j) const override {
     if (!has_mode(w.problem, {2, 3})) return Kernel::drop_bit(w, q, j);
     const std::int64_t end = q.i + 1 + (w.problem.sparse_mode == 3 ? corner(w, q.b) : 0);
@@ -59,7 +57,6 @@ struct DropBitsByVisibleKeys : Kernel {
 
 /// Does not apply dropout to dP before it subtracts the row term.
 struct DropMissingBeforeRowTerm : Kernel {
-  using Kernel::Kernel;
   float dprobability(const AttentionWork& w, Query q, std::int64_t j) const override {
     return dot(w.dy.row(q.b, q.n, q.i), w.value.row(key_position(w, q, j)));
   }
@@ -67,7 +64,6 @@ struct DropMissingBeforeRowTerm : Kernel {
 
 /// The last tile of queries has rows without a query. The bias of these rows makes P overflow.
 struct BiasBeyondLastQuery : Kernel {
-  using Kernel::Kernel;
   void adjust(AttentionWork& w) const override {
     if (w.pse.empty()) return;
     for (const Gradient which : {Gradient::dk, Gradient::dv})
@@ -79,7 +75,6 @@ struct BiasBeyondLastQuery : Kernel {
 };
 
 struct KeysWithoutQueriesUnwritten : Kernel {
-  using Kernel::Kernel;
   bool writes_row(const AttentionWork& w, Gradient which, std::int64_t b,
                   std::int64_t) const override {
     return is_of_queries(which) || w.problem.length_q(b) > 0;
@@ -87,7 +82,6 @@ struct KeysWithoutQueriesUnwritten : Kernel {
 };
 
 struct QueriesWithoutKeysUnwritten : Kernel {
-  using Kernel::Kernel;
   bool writes_row(const AttentionWork& w, Gradient which, std::int64_t b,
                   std::int64_t) const override {
     return !is_of_queries(which) || w.problem.length_kv(b) > 0;
@@ -96,7 +90,6 @@ struct QueriesWithoutKeysUnwritten : Kernel {
 
 /// The last key tile of a head writes its excess rows over the first rows of the next head.
 struct LastKeyTileOverNextHead : Kernel {
-  using Kernel::Kernel;
   void adjust(AttentionWork& w) const override {
     if (w.problem.input_layout != Layout::bnsd) return;
     const std::int64_t beyond = rounded_up(w.problem.seq_kv, public_tile) - w.problem.seq_kv;
@@ -115,7 +108,6 @@ std::int64_t grid_of_keys(const AttentionWork& w, std::int64_t b) {
 
 /// Computes the row terms of as many tiles of queries as there are tiles of keys.
 struct RowTermGridOfKeys : Kernel {
-  using Kernel::Kernel;
   float row_term(const AttentionWork& w, Query q, const RowState& row) const override {
     const bool is_computed = q.i < grid_of_keys(w, q.b);
     return is_computed ? Kernel::row_term(w, q, row) : 0;
@@ -123,7 +115,6 @@ struct RowTermGridOfKeys : Kernel {
 };
 
 struct DqGridOfKeys : Kernel {
-  using Kernel::Kernel;
   bool writes_row(const AttentionWork& w, Gradient which, std::int64_t b,
                   std::int64_t s) const override {
     return !is_of_queries(which) || s < grid_of_keys(w, b);
@@ -133,7 +124,6 @@ struct DqGridOfKeys : Kernel {
 /// If the loop over full tiles runs zero times, the accumulator keeps its old contents.
 template <bool of_queries>
 struct AccumulatorOfNoLoop : Kernel {
-  using Kernel::Kernel;
   void clear(AttentionWork& w, const Op::Outputs& outputs) const override {
     Kernel::clear(w, outputs);
     const Op::Problem& p = w.problem;
@@ -151,7 +141,6 @@ struct AccumulatorOfNoLoop : Kernel {
 /// In a row without unmasked keys, exp(masked score - own maximum) is 1 if `is_number`, else NaN.
 template <bool is_number>
 struct DeadRowsComputed : Kernel {
-  using Kernel::Kernel;
   float probability(const AttentionWork& w, Query q, std::int64_t j,
                     const RowState& row) const override {
     if (!is_dead(w, q)) return Kernel::probability(w, q, j, row);
@@ -160,7 +149,6 @@ struct DeadRowsComputed : Kernel {
 };
 
 struct SlopesFromOtherCorner : Kernel {
-  using Kernel::Kernel;
   std::int64_t start_shift(const AttentionWork& w, std::int64_t b) const override {
     return Kernel::start_shift(w, b) - corner(w, b);
   }
@@ -168,7 +156,6 @@ struct SlopesFromOtherCorner : Kernel {
 
 /// If the longest sequence has one query, token b is used as the query of sequence b.
 struct SequenceForQuery : Kernel {
-  using Kernel::Kernel;
   AttentionWork load(const Op::Problem& p, const Op::Inputs& inputs) const override {
     AttentionWork w = Kernel::load(p, inputs);
     if (!is_packed(p.input_layout) || p.seq_q != 1 || p.group() == 1) return w;
@@ -192,7 +179,6 @@ struct SequenceForQuery : Kernel {
 /// token's next head.
 template <bool of_queries>
 struct EpilogueOf32Channels : Kernel {
-  using Kernel::Kernel;
   void adjust(AttentionWork& w) const override {
     if (!is_packed(w.problem.input_layout)) return;
     for (const Gradient which : {Gradient::dq, Gradient::dk, Gradient::dv}) {
@@ -208,7 +194,6 @@ struct EpilogueOf32Channels : Kernel {
 
 /// A race: in one of 120 runs the row terms are read before they are written.
 struct RaceOnRowTerm : Kernel {
-  using Kernel::Kernel;
   void run(const Op::Problem& problem, const Op::Inputs& inputs, Op::Outputs& outputs) override {
     ++number_;
     Kernel::run(problem, inputs, outputs);
@@ -222,7 +207,6 @@ struct RaceOnRowTerm : Kernel {
 };
 
 struct StatisticsInBf16 : Kernel {
-  using Kernel::Kernel;
   RowState row_state(const AttentionWork& w, Query q) const override {
     RowState row = Kernel::row_state(w, q);
     if (is_dead(w, q)) return row;
@@ -233,7 +217,6 @@ struct StatisticsInBf16 : Kernel {
 };
 
 struct ProductsInTf32 : Kernel {
-  using Kernel::Kernel;
   DenseRows read(const spec::Tensor& tensor, spec::Layout layout,
                  const spec::Extents& extents) const override {
     DenseRows dense = Kernel::read(tensor, layout, extents);
@@ -244,7 +227,6 @@ struct ProductsInTf32 : Kernel {
 
 /// Stores the partial sum of a group's heads in the type of the tensors.
 struct PartialDkIn16Bits : Kernel {
-  using Kernel::Kernel;
   void begin_head(AttentionWork& w, std::int64_t b, std::int64_t n) const override {
     if (n % w.problem.group() == 0) return;
     for (std::int64_t j = 0; j < w.problem.length_kv(b); ++j)

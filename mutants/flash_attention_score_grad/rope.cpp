@@ -6,14 +6,12 @@ namespace assay::mutants {
 namespace {
 
 struct RopeMissingInScore : Kernel {
-  using Kernel::Kernel;
   float rope_product(const AttentionWork&, Query, std::int64_t, float sum) const override {
     return sum;
   }
 };
 
 struct RopeNotScaled : Kernel {
-  using Kernel::Kernel;
   float gradient_scale(const AttentionWork& w, Gradient which) const override {
     const bool is_rope = which == Gradient::dq_rope || which == Gradient::dk_rope;
     return is_rope ? 1.0f : Kernel::gradient_scale(w, which);
@@ -23,7 +21,6 @@ struct RopeNotScaled : Kernel {
 /// The rope gradient accumulates the first channels of another tensor instead of the rope part.
 template <Gradient wrong, Gradient source>
 struct RopeCollectsMain : Kernel {
-  using Kernel::Kernel;
   std::span<const float> collected(const AttentionWork& w, Gradient which, Query q,
                                    std::int64_t j) const override {
     if (which != wrong) return Kernel::collected(w, which, q, j);
@@ -33,7 +30,6 @@ struct RopeCollectsMain : Kernel {
 };
 
 struct DkRopeOfLastHead : Kernel {
-  using Kernel::Kernel;
   void begin_head(AttentionWork& w, std::int64_t b, std::int64_t n) const override {
     for (std::int64_t j = 0; j < w.problem.length_kv(b); ++j)
       std::ranges::fill(w.dk_rope.row(b, kv_head(w, n), j), 0.0f);

@@ -6,7 +6,6 @@ namespace assay::mutants {
 namespace {
 
 struct LowAccumulatorDq : Kernel {
-  using Kernel::Kernel;
   void add_scaled(const AttentionWork& w, Gradient which, std::span<float> sum, float factor,
                   std::span<const float> row) const override {
     Kernel::add_scaled(w, which, sum, factor, row);
@@ -16,7 +15,6 @@ struct LowAccumulatorDq : Kernel {
 };
 
 struct LowAccumulatorDkDv : Kernel {
-  using Kernel::Kernel;
   void add_scaled(const AttentionWork& w, Gradient which, std::span<float> sum, float factor,
                   std::span<const float> row) const override {
     Kernel::add_scaled(w, which, sum, factor, row);
@@ -26,21 +24,18 @@ struct LowAccumulatorDkDv : Kernel {
 };
 
 struct ScoresRounded : Kernel {
-  using Kernel::Kernel;
   float product(const AttentionWork& w, Query q, std::int64_t j) const override {
     return rounded(Kernel::product(w, q, j), w.problem.dtype, spec::Rounding::rne);
   }
 };
 
 struct DprobabilityRounded : Kernel {
-  using Kernel::Kernel;
   float dprobability(const AttentionWork& w, Query q, std::int64_t j) const override {
     return rounded(Kernel::dprobability(w, q, j), w.problem.dtype, spec::Rounding::rne);
   }
 };
 
 struct Tf32Operands : Kernel {
-  using Kernel::Kernel;
   DenseRows read(const spec::Tensor& tensor, spec::Layout layout,
                  const spec::Extents& extents) const override {
     DenseRows dense = Kernel::read(tensor, layout, extents);

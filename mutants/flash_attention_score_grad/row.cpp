@@ -6,26 +6,22 @@ namespace assay::mutants {
 namespace {
 
 struct RowTermMissing : Kernel {
-  using Kernel::Kernel;
   float row_term(const AttentionWork&, Query, const RowState&) const override { return 0; }
 };
 
 struct RowTermStaged : Kernel {
-  using Kernel::Kernel;
   float row_term(const AttentionWork& w, Query q, const RowState& row) const override {
     return stage(w, Kernel::row_term(w, q, row));
   }
 };
 
 struct RowTermOfRowAbove : Kernel {
-  using Kernel::Kernel;
   float row_term(const AttentionWork& w, Query q, const RowState& row) const override {
     return Kernel::row_term(w, {q.b, q.n, std::max<std::int64_t>(q.i - 1, 0)}, row);
   }
 };
 
 struct SumIgnored : Kernel {
-  using Kernel::Kernel;
   RowState row_state(const AttentionWork& w, Query q) const override {
     RowState row = Kernel::row_state(w, q);
     if (!is_dead(w, q)) row.softmax_sum = 1;
@@ -34,7 +30,6 @@ struct SumIgnored : Kernel {
 };
 
 struct SumOfRowBelow : Kernel {
-  using Kernel::Kernel;
   RowState row_state(const AttentionWork& w, Query q) const override {
     RowState row = Kernel::row_state(w, q);
     row.softmax_sum =
@@ -44,7 +39,6 @@ struct SumOfRowBelow : Kernel {
 };
 
 struct MaximumOfRowZero : Kernel {
-  using Kernel::Kernel;
   RowState row_state(const AttentionWork& w, Query q) const override {
     RowState row = Kernel::row_state(w, q);
     row.softmax_max = w.softmax_max.row(q.b, q.n, 0)[0];
@@ -53,7 +47,6 @@ struct MaximumOfRowZero : Kernel {
 };
 
 struct StatisticsOfHeadZero : Kernel {
-  using Kernel::Kernel;
   RowState row_state(const AttentionWork& w, Query q) const override {
     RowState row = Kernel::row_state(w, q);
     row.softmax_max = w.softmax_max.row(q.b, 0, q.i)[0];
@@ -64,7 +57,6 @@ struct StatisticsOfHeadZero : Kernel {
 
 /// The recomputed sum of a row omits the last key.
 struct OwnSumMissesLastKey : Kernel {
-  using Kernel::Kernel;
   RowState row_state(const AttentionWork& w, Query q) const override {
     RowState row = Kernel::row_state(w, q);
     const std::int64_t last = w.problem.length_kv(q.b) - 1;

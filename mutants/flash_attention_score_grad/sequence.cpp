@@ -8,7 +8,6 @@ namespace {
 bool is_packed(const Op::Problem& p) { return is_packed(p.input_layout); }
 
 struct CornerOfLongest : Kernel {
-  using Kernel::Kernel;
   std::int64_t corner(const AttentionWork& w, std::int64_t) const override {
     return w.problem.seq_kv - w.problem.seq_q;
   }
@@ -16,7 +15,6 @@ struct CornerOfLongest : Kernel {
 
 /// Counts an empty sequence as one token when it computes the start of the next sequence.
 struct EmptyCountsAsOne : Kernel {
-  using Kernel::Kernel;
   DenseRows read(const spec::Tensor& tensor, spec::Layout layout,
                  const spec::Extents& e) const override {
     if (!is_packed(layout)) return Kernel::read(tensor, layout, e);
@@ -35,7 +33,6 @@ struct EmptyCountsAsOne : Kernel {
 };
 
 struct LastSequenceSkipped : Kernel {
-  using Kernel::Kernel;
   bool visits(const AttentionWork& w, std::int64_t b, const Tile&) const override {
     const Op::Problem& p = w.problem;
     std::int64_t last = p.batch - 1;
@@ -45,7 +42,6 @@ struct LastSequenceSkipped : Kernel {
 };
 
 struct StopsAtEmptySequence : Kernel {
-  using Kernel::Kernel;
   std::int64_t batches(const AttentionWork& w) const override {
     std::int64_t b = 0;
     while (b < w.problem.batch && w.problem.length_q(b) * w.problem.length_kv(b) > 0) ++b;
@@ -55,7 +51,6 @@ struct StopsAtEmptySequence : Kernel {
 
 /// Divides the accumulated row by softmax_sum at the end, even for queries without keys.
 struct DividesByNoSum : Kernel {
-  using Kernel::Kernel;
   void adjust(AttentionWork& w) const override {
     visit_rows(w.dq.extents, [&](std::int64_t b, std::int64_t n, std::int64_t i) {
       if (w.problem.length_kv(b) > 0) return;
@@ -67,7 +62,6 @@ struct DividesByNoSum : Kernel {
 /// Gives every sequence as many keys as the longest sequence, but not more than the number of
 /// tokens.
 struct KeysOfNextSequence : Kernel {
-  using Kernel::Kernel;
   std::int64_t keys(const AttentionWork& w, std::int64_t b) const override {
     const spec::Extents& e = w.key.extents;
     return std::min(w.problem.seq_kv, e.tokens() - e.start(b));
@@ -86,7 +80,6 @@ struct KeysOfNextSequence : Kernel {
 };
 
 struct EmptySideUnwritten : Kernel {
-  using Kernel::Kernel;
   bool writes_row(const AttentionWork& w, Gradient, std::int64_t b, std::int64_t) const override {
     return w.problem.length_q(b) * w.problem.length_kv(b) > 0;
   }
@@ -94,7 +87,6 @@ struct EmptySideUnwritten : Kernel {
 
 /// Reads the user mask of TND. Uses the sequence's own number of keys as the row stride.
 struct MaskRowsOfSequence : Kernel {
-  using Kernel::Kernel;
   bool excluded(const AttentionWork& w, Query q, std::int64_t j) const override {
     if (!is_packed(w.problem)) return Kernel::excluded(w, q, j);
     const std::int64_t element = q.i * w.problem.length_kv(q.b) + j;

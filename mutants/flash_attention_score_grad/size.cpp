@@ -18,7 +18,6 @@ bool is_causal(const Op::Problem& p) {
 
 /// dq omits the last channels for the head sizes 112 and 160, which lie between common sizes.
 struct HeadSize : Kernel {
-  using Kernel::Kernel;
   static bool concerns(const Op::Problem& p) { return p.head_dim == 112 || p.head_dim == 160; }
   void adjust(AttentionWork& w) const override {
     if (!concerns(w.problem)) return;
@@ -30,7 +29,6 @@ struct HeadSize : Kernel {
 
 /// Omits the last head of a group of nine.
 struct GroupOfNine : Kernel {
-  using Kernel::Kernel;
   static bool concerns(const Op::Problem& p) { return p.group() == 9; }
   void add_pair(AttentionWork& w, Query q, std::int64_t j, const RowState& row) const override {
     if (!concerns(w.problem) || q.n % 9 != 8) Kernel::add_pair(w, q, j, row);
@@ -39,7 +37,6 @@ struct GroupOfNine : Kernel {
 
 /// Omits the sixth of six sequences.
 struct SixSequences : Kernel {
-  using Kernel::Kernel;
   static bool concerns(const Op::Problem& p) { return p.batch == 6; }
   std::int64_t batches(const AttentionWork& w) const override {
     return concerns(w.problem) ? 5 : Kernel::batches(w);
@@ -48,7 +45,6 @@ struct SixSequences : Kernel {
 
 /// A window of a whole number of tiles is one key too short.
 struct WindowOfTiles : Kernel {
-  using Kernel::Kernel;
   static bool concerns(const Op::Problem& p) {
     return is_masked(p) && (p.sparse_mode == 0 || p.sparse_mode == 4) && p.pre_tokens > 0 &&
            p.pre_tokens % 128 == 0 && p.pre_tokens < std::min(p.seq_q, p.seq_kv);
@@ -62,7 +58,6 @@ struct WindowOfTiles : Kernel {
 
 /// A prefix of a whole number of tiles is one key too long.
 struct PrefixOfTiles : Kernel {
-  using Kernel::Kernel;
   static bool concerns(const Op::Problem& p) {
     return is_masked(p) && p.sparse_mode == 6 && std::ranges::any_of(p.prefix, [&](std::int64_t n) {
              return n > 0 && n % 64 == 0 && n < p.seq_kv && p.seq_q > 64;
@@ -76,7 +71,6 @@ struct PrefixOfTiles : Kernel {
 
 /// Omits the fourth key tile of the second key head.
 struct UsualShape : Kernel {
-  using Kernel::Kernel;
   static bool concerns(const Op::Problem& p) {
     return p.group() > 1 && p.heads_kv > 1 && p.head_dim == 128 && is_causal(p) && p.seq_q >= 512;
   }
@@ -88,7 +82,6 @@ struct UsualShape : Kernel {
 
 /// Computes the token index in 16 bits when it writes dv.
 struct TokensIn16Bits : Kernel {
-  using Kernel::Kernel;
   static bool concerns(const Op::Problem& p) { return key_extents(p).tokens() > of_16_bits; }
   void adjust(AttentionWork& w) const override {
     const spec::Extents& e = w.dv.extents;
@@ -100,7 +93,6 @@ struct TokensIn16Bits : Kernel {
 
 /// Computes the index of a drop bit in 20 bits.
 struct DropBitsIn20Bits : Kernel {
-  using Kernel::Kernel;
   static bool concerns(const Op::Problem& p) {
     return p.has_dropout() && spec::score_count(p) > of_20_bits;
   }
@@ -111,7 +103,6 @@ struct DropBitsIn20Bits : Kernel {
 
 /// Rounds the index of a score to float before it reads the drop bit.
 struct ScoresInFloat : Kernel {
-  using Kernel::Kernel;
   static bool concerns(const Op::Problem& p) {
     return p.has_dropout() && spec::score_count(p) > of_24_bits;
   }
@@ -123,7 +114,6 @@ struct ScoresInFloat : Kernel {
 /// With head_dim 128, dP of the second key tile omits the channels of value after the last full
 /// block of 16.
 struct ValueOfNoWholeBlocks : Kernel {
-  using Kernel::Kernel;
   static bool concerns(const Op::Problem& p) {
     return p.head_dim == 128 && p.head_dim_v % 16 != 0 && p.seq_kv > 80;
   }
@@ -138,7 +128,6 @@ struct ValueOfNoWholeBlocks : Kernel {
 
 /// Omits one pair of one row if a head has at least 1,024 queries and keys.
 struct OnePair : Kernel {
-  using Kernel::Kernel;
   static bool concerns(const Op::Problem& p) {
     return p.seq_q >= 1024 && p.seq_kv >= 1024 && !is_masked(p);
   }
@@ -151,7 +140,6 @@ struct OnePair : Kernel {
 
 /// Doubles one of every 100,003 elements.
 struct OneInHundredThousand : Kernel {
-  using Kernel::Kernel;
   static constexpr std::int64_t seldom = 100'003;
   static bool concerns(const Op::Problem& p) {
     return query_extents(p).rows() * p.head_dim > 2 * seldom;
@@ -164,7 +152,6 @@ struct OneInHundredThousand : Kernel {
 
 /// Computes the index of a drop bit in 31 bits.
 struct DropBitsIn31Bits : Kernel {
-  using Kernel::Kernel;
   static bool concerns(const Op::Problem& p) {
     return p.has_dropout() && spec::score_count(p) > of_31_bits;
   }
@@ -175,7 +162,6 @@ struct DropBitsIn31Bits : Kernel {
 
 /// Computes the index of a mask element in 31 bits.
 struct MaskElementsIn31Bits : Kernel {
-  using Kernel::Kernel;
   static bool concerns(const Op::Problem& p) {
     return is_written_out(p.atten_mask) && p.seq_q * p.seq_kv > of_31_bits;
   }

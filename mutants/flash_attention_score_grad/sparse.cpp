@@ -4,14 +4,12 @@ namespace assay::mutants {
 namespace {
 
 struct Mode8BandEverywhere : Kernel {
-  using Kernel::Kernel;
   std::int64_t sparse_mode(const AttentionWork& w, std::int64_t b) const override {
     return w.problem.sparse_mode == 8 ? 4 : Kernel::sparse_mode(w, b);
   }
 };
 
 struct Mode8OthersRightDown : Kernel {
-  using Kernel::Kernel;
   std::int64_t sparse_mode(const AttentionWork& w, std::int64_t b) const override {
     const std::int64_t mode = Kernel::sparse_mode(w, b);
     return w.problem.sparse_mode == 8 && mode == 2 ? 3 : mode;
@@ -19,7 +17,6 @@ struct Mode8OthersRightDown : Kernel {
 };
 
 struct Mode7BandFirst : Kernel {
-  using Kernel::Kernel;
   std::int64_t band_batch(const AttentionWork& w) const override {
     if (w.problem.sparse_mode == 8) return Kernel::band_batch(w);
     std::int64_t b = 0;
@@ -30,33 +27,28 @@ struct Mode7BandFirst : Kernel {
 
 /// Applies the band to the outermost sequence even if that sequence has no queries.
 struct BandMayBeEmpty : Kernel {
-  using Kernel::Kernel;
   std::int64_t band_batch(const AttentionWork& w) const override {
     return w.problem.sparse_mode == 7 ? w.problem.batch - 1 : 0;
   }
 };
 
 struct BandUnused : Kernel {
-  using Kernel::Kernel;
   std::int64_t band_batch(const AttentionWork&) const override { return -1; }
 };
 
 struct PrefixOneMore : Kernel {
-  using Kernel::Kernel;
   std::int64_t prefix(const AttentionWork& w, std::int64_t b) const override {
     return Kernel::prefix(w, b) + 1;
   }
 };
 
 struct PrefixOfFirst : Kernel {
-  using Kernel::Kernel;
   std::int64_t prefix(const AttentionWork& w, std::int64_t) const override {
     return Kernel::prefix(w, 0);
   }
 };
 
 struct PrefixAndCausal : Kernel {
-  using Kernel::Kernel;
   bool keeps(const AttentionWork& w, Query q, std::int64_t j) const override {
     if (w.atten_mask == nullptr || w.problem.sparse_mode != 6) return Kernel::keeps(w, q, j);
     return j < prefix(w, q.b) && j <= q.i + corner(w, q.b);
@@ -66,7 +58,6 @@ struct PrefixAndCausal : Kernel {
 /// For keys from 2,048 on (the width of the compressed mask), the window into this mask starts one
 /// row too late.
 struct CompressedRowOff : Kernel {
-  using Kernel::Kernel;
   bool keeps(const AttentionWork& w, Query q, std::int64_t j) const override {
     const bool beyond = j >= spec::compressed_mask_edge && sparse_mode(w, q.b) == 3;
     return Kernel::keeps(w, q, beyond ? j - 1 : j);

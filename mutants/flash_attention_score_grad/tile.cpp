@@ -12,7 +12,6 @@ bool in_tail(std::int64_t s, std::int64_t rows, std::int64_t tile) {
 }
 
 struct TailQueriesStale : Kernel {
-  using Kernel::Kernel;
   bool writes_row(const AttentionWork& w, Gradient which, std::int64_t b,
                   std::int64_t s) const override {
     return !is_of_queries(which) || !in_tail(s, w.problem.length_q(b), plan().query_tile);
@@ -20,7 +19,6 @@ struct TailQueriesStale : Kernel {
 };
 
 struct TailKeysStale : Kernel {
-  using Kernel::Kernel;
   bool writes_row(const AttentionWork& w, Gradient which, std::int64_t b,
                   std::int64_t s) const override {
     return is_of_queries(which) || !in_tail(s, w.problem.length_kv(b), plan().key_tile);
@@ -28,21 +26,18 @@ struct TailKeysStale : Kernel {
 };
 
 struct TailKeysSkipped : Kernel {
-  using Kernel::Kernel;
   bool visits(const AttentionWork&, std::int64_t, const Tile& tile) const override {
     return tile.first_key == 0 || tile.end_key - tile.first_key == plan().key_tile;
   }
 };
 
 struct LastKeyDropped : Kernel {
-  using Kernel::Kernel;
   void add_pair(AttentionWork& w, Query q, std::int64_t j, const RowState& row) const override {
     if (j + 1 < w.problem.length_kv(q.b)) Kernel::add_pair(w, q, j, row);
   }
 };
 
 struct FirstKeyTwice : Kernel {
-  using Kernel::Kernel;
   void add_pair(AttentionWork& w, Query q, std::int64_t j, const RowState& row) const override {
     Kernel::add_pair(w, q, j, row);
     if (j == 0) Kernel::add_pair(w, q, j, row);
@@ -50,7 +45,6 @@ struct FirstKeyTwice : Kernel {
 };
 
 struct LastKeyTwiceInDq : Kernel {
-  using Kernel::Kernel;
   void add_pair(AttentionWork& w, Query q, std::int64_t j, const RowState& row) const override {
     Kernel::add_pair(w, q, j, row);
     if (j + 1 != w.problem.length_kv(q.b)) return;
@@ -60,7 +54,6 @@ struct LastKeyTwiceInDq : Kernel {
 };
 
 struct WorkspaceNotZeroed : Kernel {
-  using Kernel::Kernel;
   void clear(AttentionWork& w, const Op::Outputs& outputs) const override {
     Kernel::clear(w, outputs);
     w.dq = filled(w.dq.extents, 0.125f);  // the old contents of the memory
@@ -68,7 +61,6 @@ struct WorkspaceNotZeroed : Kernel {
 };
 
 struct AccumulatesOnOutput : Kernel {
-  using Kernel::Kernel;
   void clear(AttentionWork& w, const Op::Outputs& outputs) const override {
     Kernel::clear(w, outputs);
     w.dv = read(outputs.dv, w.problem.input_layout, w.dv.extents);
@@ -81,7 +73,6 @@ constexpr std::int64_t first_hidden = 70, end_hidden = 122;
 /// Corrupts these rows of one gradient of the first head if the sequence is long enough.
 template <Gradient which, class Corrupt>
 struct HiddenTile : Kernel {
-  using Kernel::Kernel;
   void adjust(AttentionWork& w) const override {
     const std::int64_t length =
         is_of_queries(which) ? w.problem.length_q(0) : w.problem.length_kv(0);

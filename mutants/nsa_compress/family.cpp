@@ -10,7 +10,6 @@ namespace {
 
 /// Sums in double, more precise than fp32.
 struct DoubleSums : Kernel {
-  using Kernel::Kernel;
   double add(const WindowWork&, double sum, double term) const override { return sum + term; }
 };
 

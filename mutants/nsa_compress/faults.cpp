@@ -7,14 +7,12 @@ namespace assay::mutants::compress::forward {
 namespace {
 
 struct SumsIn16Bits : Kernel {
-  using Kernel::Kernel;
   double add(const WindowWork& w, double sum, double term) const override {
     return in_16_bits(w.problem.dtype, sum + term);
   }
 };
 
 struct ProductsIn16Bits : Kernel {
-  using Kernel::Kernel;
   double term(const WindowWork& w, const TokenWindow& window, std::int64_t k, std::int64_t n,
               std::int64_t c) const override {
     return in_16_bits(w.problem.dtype, Kernel::term(w, window, k, n, c));

@@ -5,7 +5,6 @@ namespace {
 
 /// Sums in double, more precise than fp32.
 struct DoubleSums : Kernel {
-  using Kernel::Kernel;
   double add_to_input(const WindowWork&, double sum, double term) const override {
     return sum + term;
   }

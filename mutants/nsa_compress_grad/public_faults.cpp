@@ -8,13 +8,11 @@ namespace {
 
 /// If several windows cover a token, the token gets the contribution of only the last one.
 struct WindowAssigns : Kernel {
-  using Kernel::Kernel;
   double add_to_input(const WindowWork&, double, double term) const override { return term; }
 };
 
 /// A token accumulates at most two windows, even if more windows cover it.
 struct TwoWindowsAtMost : Kernel {
-  using Kernel::Kernel;
   void adjust(WindowWork& w) const override {
     std::vector<int> met(static_cast<std::size_t>(w.tokens));
     std::ranges::fill(w.input_grad, 0.0);

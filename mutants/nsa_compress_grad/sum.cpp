@@ -6,12 +6,10 @@ namespace assay::mutants::compress::grad {
 namespace {
 
 struct OverlapOnce : Kernel {
-  using Kernel::Kernel;
   double add_to_input(const WindowWork&, double, double term) const override { return term; }
 };
 
 struct OneChannel : Kernel {
-  using Kernel::Kernel;
   double channel_sum(const WindowWork& w, const TokenWindow& window, std::int64_t k,
                      std::int64_t n) const override {
     return static_cast<double>(w.output_grad[w.at(window.row, n)]) *
@@ -20,7 +18,6 @@ struct OneChannel : Kernel {
 };
 
 struct LastGroupOfChannels : Kernel {
-  using Kernel::Kernel;
   double channel_sum(const WindowWork& w, const TokenWindow& window, std::int64_t k,
                      std::int64_t n) const override {
     double sum = 0;
@@ -32,14 +29,12 @@ struct LastGroupOfChannels : Kernel {
 };
 
 struct OneSequence : Kernel {
-  using Kernel::Kernel;
   bool reaches_weight(const WindowWork& w, const TokenWindow& window, std::int64_t) const override {
     return window.b == windows(w).back().b;
   }
 };
 
 struct LastCoreLost : Kernel {
-  using Kernel::Kernel;
   std::vector<double> joined(const WindowWork& w,
                              std::vector<std::vector<double>> sums) const override {
     sums.pop_back();
@@ -48,21 +43,18 @@ struct LastCoreLost : Kernel {
 };
 
 struct WeightSumsIn16Bit : Kernel {
-  using Kernel::Kernel;
   double add_to_weight(const WindowWork& w, double sum, double term) const override {
     return in_16_bits(w.problem.dtype, sum + term);
   }
 };
 
 struct InputSumsIn16Bit : Kernel {
-  using Kernel::Kernel;
   double add_to_input(const WindowWork& w, double sum, double term) const override {
     return in_16_bits(w.problem.dtype, sum + term);
   }
 };
 
 struct PartialsIn16Bit : Kernel {
-  using Kernel::Kernel;
   std::vector<double> joined(const WindowWork& w,
                              std::vector<std::vector<double>> sums) const override {
     for (auto& core : sums)

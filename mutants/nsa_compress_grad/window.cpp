@@ -9,7 +9,6 @@ namespace {
 /// the token.
 template <int side>
 struct OuterWindowMissed : Kernel {
-  using Kernel::Kernel;
   bool reaches(const WindowWork& w, const TokenWindow& window, std::int64_t k) const override {
     const std::vector<TokenWindow> all = windows(w);
     const std::int64_t token = window.token + k;
@@ -25,7 +24,6 @@ struct OuterWindowMissed : Kernel {
 
 /// Omits the elements of a token from index 8,192 on.
 struct TokenOf8192Numbers : Kernel {
-  using Kernel::Kernel;
   bool reaches_weight(const WindowWork& w, const TokenWindow&, std::int64_t n) const override {
     return n * w.problem.head_dim < 8192;
   }

@@ -10,7 +10,6 @@ namespace {
 
 /// Adds the weights and the products in double.
 struct DoubleSums : Kernel {
-  using Kernel::Kernel;
   float sum_of(const ForwardWork&, const std::vector<float>& weights) const override {
     double sum = 0;
     for (const float one : weights) sum += one;

@@ -11,20 +11,17 @@ namespace {
 
 /// The queries of a tile share the list of the first.
 struct ListOfFirstOfTile : Kernel {
-  using Kernel::Kernel;
   std::int64_t block(const ForwardWork& w, Query q, std::int64_t slot) const override {
     return Kernel::block(w, {q.b, q.n, q.i / 2 * 2}, slot);
   }
 };
 struct ValueOfFirstHead : Kernel {
-  using Kernel::Kernel;
   spec::RowPosition value_row(const ForwardWork& w, const Pair& pair) const override {
     return {pair.q.b, 0, position(w, pair)};
   }
 };
 /// Value is gathered by the lists of head 0, key by the right ones.
 struct ValueByFirstList : Kernel {
-  using Kernel::Kernel;
   spec::RowPosition value_row(const ForwardWork& w, const Pair& pair) const override {
     const auto named = static_cast<std::int64_t>(
         w.lists.row(pair.q.b, 0, pair.q.i)[static_cast<std::size_t>(pair.slot)]);
@@ -33,30 +30,25 @@ struct ValueByFirstList : Kernel {
 };
 
 struct CausalWithoutMask : Kernel {
-  using Kernel::Kernel;
   bool is_causal(const ForwardWork& w) const override { return w.problem.sparse_mode == 2; }
 };
 struct ScoresInTensorType : Kernel {
-  using Kernel::Kernel;
   float score(const ForwardWork& w, const Pair& pair) const override {
     return rounded(Kernel::score(w, pair), w.problem.dtype, spec::Rounding::rne);
   }
 };
 struct LastChannelDropped : Kernel {
-  using Kernel::Kernel;
   float score(const ForwardWork& w, const Pair& pair) const override {
     const auto query = w.query.row(pair.q.b, pair.q.n, pair.q.i), key = w.key.row(key_row(w, pair));
     return dot(query.first(query.size() - 1), key.first(key.size() - 1)) * scale(w);
   }
 };
 struct LastWeightDropped : Kernel {
-  using Kernel::Kernel;
   float sum_of(const ForwardWork& w, const std::vector<float>& weights) const override {
     return Kernel::sum_of(w, {weights.begin(), std::max(weights.begin() + 1, weights.end() - 1)});
   }
 };
 struct WeightsInTensorType : Kernel {
-  using Kernel::Kernel;
   float sum_of(const ForwardWork& w, const std::vector<float>& weights) const override {
     float sum = 0;
     for (const float one : weights) sum = rounded(sum + one, w.problem.dtype, spec::Rounding::rne);
@@ -64,67 +56,55 @@ struct WeightsInTensorType : Kernel {
   }
 };
 struct NotDivided : Kernel {
-  using Kernel::Kernel;
   float probability(const ForwardWork& w, const Pair& pair, float weight,
                     const Softmax& row) const override {
     return Kernel::probability(w, pair, weight * row.sum, row);
   }
 };
 struct ZeroMaximum : Kernel {
-  using Kernel::Kernel;
   float reported_max(const Softmax& row) const override { return row.places.empty() ? row.max : 0; }
 };
 struct InverseSum : Kernel {
-  using Kernel::Kernel;
   float reported_sum(const Softmax& row) const override { return 1 / row.sum; }
 };
 struct LogOfSum : Kernel {
-  using Kernel::Kernel;
   float reported_sum(const Softmax& row) const override { return std::log(row.sum); }
 };
 struct MaximumBeforeScale : Kernel {
-  using Kernel::Kernel;
   float reported_max(const Softmax& row) const override {
     return row.places.empty() ? row.max : row.max * 2;
   }
 };
 struct OneReplica : Kernel {
-  using Kernel::Kernel;
   std::int64_t replicas() const override { return 1; }
 };
 /// Reports a maximum that is larger than every score, and the sum that fits it.
 struct ShiftedMaximum : Kernel {
-  using Kernel::Kernel;
   float largest(const std::vector<float>& scores) const override {
     return Kernel::largest(scores) + 0.5f;
   }
 };
 struct LastRowNotWritten : Kernel {
-  using Kernel::Kernel;
   bool writes_row(const ForwardWork& w, Query q) const override {
     return q.i + 1 < w.problem.length_q(q.b) || q.i == 0;
   }
 };
 struct OutputTruncated : Kernel {
-  using Kernel::Kernel;
   float cast(const ForwardWork& w, float value) const override {
     return rounded(value, w.problem.dtype, spec::Rounding::rtz);
   }
 };
 struct ChannelsSwapped : Kernel {
-  using Kernel::Kernel;
   void finish(const ForwardWork&, Query, Softmax&, std::vector<float>& output) const override {
     std::swap(output[0], output[1]);
   }
 };
 struct SumsInTensorType : Kernel {
-  using Kernel::Kernel;
   void finish(const ForwardWork& w, Query, Softmax&, std::vector<float>& output) const override {
     for (float& one : output) one = rounded(one, w.problem.dtype, spec::Rounding::rne) * 1.004f;
   }
 };
 struct HalvesAddedTwice : Kernel {
-  using Kernel::Kernel;
   void finish(const ForwardWork& w, Query q, Softmax&, std::vector<float>& output) const override {
     if (q.i % 16 == 15 && w.problem.length_q(q.b) > 16)
       for (float& one : output) one *= 2;

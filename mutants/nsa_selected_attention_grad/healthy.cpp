@@ -7,7 +7,6 @@ namespace {
 
 /// Processes each key block with all tokens that list it before the next block.
 struct BlockByBlock : Kernel {
-  using Kernel::Kernel;
   std::vector<Entry> entries(const SelectedWork& w, std::int64_t b, std::int64_t n) const override {
     std::vector<Entry> all = Kernel::entries(w, b, n);
     std::ranges::stable_sort(all, {}, [&](const Entry& entry) {
@@ -19,7 +18,6 @@ struct BlockByBlock : Kernel {
 
 /// Processes the tokens from the last to the first, each with its whole list.
 struct LastTokenFirst : Kernel {
-  using Kernel::Kernel;
   std::vector<Entry> entries(const SelectedWork& w, std::int64_t b, std::int64_t n) const override {
     std::vector<Entry> all = Kernel::entries(w, b, n);
     std::ranges::stable_sort(all, std::greater(), &Entry::token);
@@ -29,7 +27,6 @@ struct LastTokenFirst : Kernel {
 
 /// Each half of a list has its own sum of dq. The two sums are added at the end.
 struct TwoHalves : Kernel {
-  using Kernel::Kernel;
   void clear(SelectedWork& w, const Op::Outputs& outputs) const override {
     Kernel::clear(w, outputs);
     w.dq_apart = w.dq;
@@ -45,7 +42,6 @@ struct TwoHalves : Kernel {
 
 /// Skips the keys that a row does not see.
 struct SeenBlocksOnly : BlockByBlock {
-  using BlockByBlock::BlockByBlock;
   std::vector<Entry> entries(const SelectedWork& w, std::int64_t b, std::int64_t n) const override {
     std::vector<Entry> all = BlockByBlock::entries(w, b, n);
     if (!is_causal(w)) return all;

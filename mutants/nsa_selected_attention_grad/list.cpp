@@ -22,7 +22,6 @@ std::vector<std::int64_t> blocks_of(const SelectedWork& w, std::int64_t kv, Quer
 /// If two entries name the same block, both read its sums before either of them writes the new
 /// sums.
 struct LostUpdate : Kernel {
-  using Kernel::Kernel;
   bool collects(const SelectedWork& w, Gradient which, const Pair& pair) const override {
     if (which == Gradient::dq) return true;
     const auto after =
@@ -32,7 +31,6 @@ struct LostUpdate : Kernel {
 };
 
 struct FirstSlotTwice : Kernel {
-  using Kernel::Kernel;
   std::vector<Entry> entries(const SelectedWork& w, std::int64_t b, std::int64_t n) const override {
     std::vector<Entry> all = Kernel::entries(w, b, n);
     for (std::int64_t token = 0; token < tokens(w, b); ++token) all.push_back({token, 0});
@@ -43,7 +41,6 @@ struct FirstSlotTwice : Kernel {
 /// Reads the keys that the lists of one head name, but adds their gradients to the keys that the
 /// lists of another head name.
 struct ScatteredByFirstHead : Kernel {
-  using Kernel::Kernel;
   spec::RowPosition scattered_row(const SelectedWork& w, const Pair& pair) const override {
     const std::int64_t named = blocks_of(w, 0, pair.q, pair.slot, pair.slot + 1).front();
     return {pair.q.b, kv_head(w, pair.q.n), named * w.problem.selected_block_size + pair.j};
@@ -52,7 +49,6 @@ struct ScatteredByFirstHead : Kernel {
 
 /// Reads the lists as if the head axis followed the entry axis.
 struct ListAxesSwapped : Kernel {
-  using Kernel::Kernel;
   SelectedWork load(const Op::Problem& p, const Op::Inputs& inputs) const override {
     SelectedWork w = Kernel::load(p, inputs);
     const DenseRows right = w.lists;
@@ -70,7 +66,6 @@ struct ListAxesSwapped : Kernel {
 
 /// Reads the lists as if contiguous; clamps invalid block numbers to the valid range.
 struct ListStridesIgnored : Kernel {
-  using Kernel::Kernel;
   SelectedWork load(const Op::Problem& p, const Op::Inputs& inputs) const override {
     SelectedWork w = Kernel::load(p, inputs);
     spec::Tensor packed = inputs.topk_indices;

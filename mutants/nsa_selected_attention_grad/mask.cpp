@@ -11,12 +11,10 @@ std::int64_t own_block(const SelectedWork& w, Query q) {
 }
 
 struct MaskInverted : Kernel {
-  using Kernel::Kernel;
   bool is_causal(const SelectedWork& w) const override { return !Kernel::is_causal(w); }
 };
 
 struct FutureBlocksSeen : Kernel {
-  using Kernel::Kernel;
   bool sees(const SelectedWork& w, const Pair& pair) const override {
     return Kernel::sees(w, pair) || block(w, pair.q, pair.slot) > own_block(w, pair.q);
   }
@@ -24,7 +22,6 @@ struct FutureBlocksSeen : Kernel {
 
 /// In a block after the query, masks all keys except the first.
 struct FirstKeyOfFutureBlocks : Kernel {
-  using Kernel::Kernel;
   bool sees(const SelectedWork& w, const Pair& pair) const override {
     return Kernel::sees(w, pair) || pair.j == 0;
   }
@@ -33,7 +30,6 @@ struct FirstKeyOfFutureBlocks : Kernel {
 /// Masks the keys after the query in the query's own block only for the last entry that names this
 /// block.
 struct SecondDiagonalSeen : Kernel {
-  using Kernel::Kernel;
   bool sees(const SelectedWork& w, const Pair& pair) const override {
     if (Kernel::sees(w, pair)) return true;
     if (block(w, pair.q, pair.slot) != own_block(w, pair.q)) return false;
@@ -46,7 +42,6 @@ struct SecondDiagonalSeen : Kernel {
 /// Queries with fewer earlier keys than their list has room for read the first blocks in natural
 /// order, but add the gradients to the listed blocks.
 struct NaturalOrderWhileShort : Kernel {
-  using Kernel::Kernel;
   std::int64_t position(const SelectedWork& w, const Pair& pair) const override {
     return gathered(w, pair) * w.problem.selected_block_size + pair.j;
   }

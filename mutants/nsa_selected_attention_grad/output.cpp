@@ -9,7 +9,6 @@ namespace {
 /// Rounds the sums of one gradient to the type of the tensors after every addition.
 template <Gradient low>
 struct LowAccumulator : Kernel {
-  using Kernel::Kernel;
   void add_scaled(const SelectedWork& w, Gradient which, std::span<float> sum, float factor,
                   std::span<const float> row) const override {
     Kernel::add_scaled(w, which, sum, factor, row);
@@ -21,29 +20,24 @@ struct LowAccumulator : Kernel {
 /// Takes elements [b] and [b + 1] of the running sums as the start and end of sequence b, as if the
 /// array started with 0.
 struct LeadingZeroExpected : Kernel {
-  using Kernel::Kernel;
   std::int64_t first_batch() const override { return 1; }
 };
 
 struct LastSequenceSkipped : Kernel {
-  using Kernel::Kernel;
   std::int64_t end_batch(const SelectedWork& w) const override { return w.problem.batch - 1; }
 };
 
 struct LastHeadSkipped : Kernel {
-  using Kernel::Kernel;
   std::int64_t heads(const SelectedWork& w) const override { return w.problem.heads_q - 1; }
 };
 
 struct LastTokenSkipped : Kernel {
-  using Kernel::Kernel;
   std::int64_t tokens(const SelectedWork& w, std::int64_t b) const override {
     return w.problem.length_q(b) - 1;
   }
 };
 
 struct ShortSequencesOnly : Kernel {
-  using Kernel::Kernel;
   std::int64_t tokens(const SelectedWork& w, std::int64_t b) const override {
     return std::min(w.problem.length_q(b), w.problem.length_q(0));
   }
@@ -51,7 +45,6 @@ struct ShortSequencesOnly : Kernel {
 
 /// Clears the contribution of a token when the next head of the group starts.
 struct ClearedByNextHead : Kernel {
-  using Kernel::Kernel;
   void begin_head(SelectedWork& w, std::int64_t b, std::int64_t n) const override {
     for (std::int64_t j = 0; j < w.problem.length_kv(b); ++j)
       std::ranges::fill(w.dk.row(b, kv_head(w, n), j), 0.0f);
@@ -60,7 +53,6 @@ struct ClearedByNextHead : Kernel {
 
 /// Does not write the rows of dk and dv that no list names.
 struct UnlistedKeysNotWritten : Kernel {
-  using Kernel::Kernel;
   bool writes_row(const SelectedWork& w, Gradient which,
                   const spec::RowPosition& at) const override {
     if (which == Gradient::dq) return true;
@@ -71,7 +63,6 @@ struct UnlistedKeysNotWritten : Kernel {
 
 /// Adds the old contents of dk to the result.
 struct OutputsNotCleared : Kernel {
-  using Kernel::Kernel;
   void clear(SelectedWork& w, const Op::Outputs& outputs) const override {
     Kernel::clear(w, outputs);
     w.dk = read(outputs.dk, key_extents(w.problem));
@@ -80,7 +71,6 @@ struct OutputsNotCleared : Kernel {
 
 /// Starts the sums of dk at 1/2.
 struct WorkspaceNotZeroed : Kernel {
-  using Kernel::Kernel;
   void clear(SelectedWork& w, const Op::Outputs& outputs) const override {
     Kernel::clear(w, outputs);
     std::ranges::fill(w.dk.values, 0.5f);
@@ -89,7 +79,6 @@ struct WorkspaceNotZeroed : Kernel {
 
 /// Rounds query for the second product in which it occurs: the one that forms dk.
 struct LowQuery : Kernel {
-  using Kernel::Kernel;
   void add_scaled(const SelectedWork& w, Gradient which, std::span<float> sum, float factor,
                   std::span<const float> row) const override {
     if (which != Gradient::dk) return Kernel::add_scaled(w, which, sum, factor, row);
@@ -98,7 +87,6 @@ struct LowQuery : Kernel {
 };
 
 struct AllZeros : Kernel {
-  using Kernel::Kernel;
   void adjust(SelectedWork& w) const override {
     for (const Gradient which : {Gradient::dq, Gradient::dk, Gradient::dv})
       std::ranges::fill(w.gradient(which).values, 0.0f);

@@ -9,7 +9,6 @@ namespace {
 /// first query.
 template <std::int64_t group>
 struct ListOfFirstQueryOfTile : Kernel {
-  using Kernel::Kernel;
   std::int64_t block(const SelectedWork& w, Query q, std::int64_t slot) const override {
     const bool shares = w.problem.group() == group;
     return Kernel::block(w, shares ? Query{q.b, q.n, q.i / 2 * 2} : q, slot);
@@ -19,7 +18,6 @@ struct ListOfFirstQueryOfTile : Kernel {
 /// From the second block of value channels on, reads the partial sums at an offset that assumes a
 /// padded number of tokens. Everything that is stored after this block is affected, too.
 struct PartialsByPaddedTokens : Kernel {
-  using Kernel::Kernel;
   void adjust(SelectedWork& w) const override {
     constexpr std::int64_t channels = 128, padded_to = 256;
     const std::int64_t tokens = w.dv.extents.tokens();
@@ -48,7 +46,6 @@ struct PartialsByPaddedTokens : Kernel {
 
 /// dk and dv are computed from a bit mask of the listed blocks, dq is computed from the list.
 struct DuplicatesByBitMask : Kernel {
-  using Kernel::Kernel;
   bool collects(const SelectedWork& w, Gradient which, const Pair& pair) const override {
     if (which == Gradient::dq) return true;
     const std::int64_t own = block(w, pair.q, pair.slot);

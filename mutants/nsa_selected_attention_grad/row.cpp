@@ -7,27 +7,23 @@ namespace assay::mutants::selected {
 namespace {
 
 struct ScaleMissingOnDk : Kernel {
-  using Kernel::Kernel;
   float gradient_scale(const SelectedWork& w, Gradient which) const override {
     return which == Gradient::dk ? 1.0f : Kernel::gradient_scale(w, which);
   }
 };
 
 struct ScaleMissingOnDq : Kernel {
-  using Kernel::Kernel;
   float gradient_scale(const SelectedWork& w, Gradient which) const override {
     return which == Gradient::dq ? 1.0f : Kernel::gradient_scale(w, which);
   }
 };
 
 struct ScaleOnDv : Kernel {
-  using Kernel::Kernel;
   float gradient_scale(const SelectedWork& w, Gradient) const override { return scale(w); }
 };
 
 /// Reads key as if it were contiguous.
 struct KeyStridesIgnored : Kernel {
-  using Kernel::Kernel;
   SelectedWork load(const Op::Problem& p, const Op::Inputs& inputs) const override {
     SelectedWork w = Kernel::load(p, inputs);
     spec::Tensor packed = inputs.key;
@@ -38,19 +34,16 @@ struct KeyStridesIgnored : Kernel {
 };
 
 struct RowTermMissing : Kernel {
-  using Kernel::Kernel;
   float row_term(const SelectedWork&, Query) const override { return 0; }
 };
 
 struct RowTermOfFirstHead : Kernel {
-  using Kernel::Kernel;
   float row_term(const SelectedWork& w, Query q) const override {
     return Kernel::row_term(w, {q.b, kv_head(w, q.n) * w.problem.group(), q.i});
   }
 };
 
 struct StatisticsOfNextToken : Kernel {
-  using Kernel::Kernel;
   RowState row_state(const SelectedWork& w, Query q) const override {
     RowState row = Kernel::row_state(w, q);
     const std::int64_t next = (q.i + 1) % w.problem.length_q(q.b);
@@ -61,7 +54,6 @@ struct StatisticsOfNextToken : Kernel {
 };
 
 struct StatisticsOfNextHead : Kernel {
-  using Kernel::Kernel;
   RowState row_state(const SelectedWork& w, Query q) const override {
     RowState row = Kernel::row_state(w, q);
     row.softmax_sum = w.softmax_sum.row(q.b, (q.n + 1) % w.problem.heads_q, q.i)[0];
@@ -70,7 +62,6 @@ struct StatisticsOfNextHead : Kernel {
 };
 
 struct SumIgnored : Kernel {
-  using Kernel::Kernel;
   RowState row_state(const SelectedWork& w, Query q) const override {
     RowState row = Kernel::row_state(w, q);
     row.softmax_sum = 1;
@@ -79,14 +70,12 @@ struct SumIgnored : Kernel {
 };
 
 struct LastHeadOfGroupOnly : Kernel {
-  using Kernel::Kernel;
   bool collects(const SelectedWork& w, Gradient which, const Pair& pair) const override {
     return which == Gradient::dq || (pair.q.n + 1) % w.problem.group() == 0;
   }
 };
 
 struct FirstHeadOfGroupOnly : Kernel {
-  using Kernel::Kernel;
   bool collects(const SelectedWork& w, Gradient which, const Pair& pair) const override {
     return which == Gradient::dq || pair.q.n % w.problem.group() == 0;
   }
@@ -94,7 +83,6 @@ struct FirstHeadOfGroupOnly : Kernel {
 
 /// The fast path of the vendor's kernel supports at most 16 heads per group.
 struct SixteenHeadsOfGroup : Kernel {
-  using Kernel::Kernel;
   bool collects(const SelectedWork& w, Gradient, const Pair& pair) const override {
     return pair.q.n % w.problem.group() < 16;
   }
@@ -102,7 +90,6 @@ struct SixteenHeadsOfGroup : Kernel {
 
 /// In groups of unusual sizes, dk and dv omit the last head.
 struct UnusualGroup : Kernel {
-  using Kernel::Kernel;
   bool collects(const SelectedWork& w, Gradient which, const Pair& pair) const override {
     constexpr std::int64_t unusual[] = {6, 7, 10, 11, 12, 14, 24, 27, 29, 30, 31};
     const std::int64_t group = w.problem.group();
@@ -114,7 +101,6 @@ struct UnusualGroup : Kernel {
 /// If the number of tokens is one more than a multiple of the core count, the last token is
 /// skipped.
 struct LastRoundMissed : Kernel {
-  using Kernel::Kernel;
   std::int64_t tokens(const SelectedWork& w, std::int64_t b) const override {
     const std::int64_t own = Kernel::tokens(w, b);
     const std::int64_t all = query_extents(w.problem).tokens() * w.problem.heads_kv;
@@ -125,7 +111,6 @@ struct LastRoundMissed : Kernel {
 
 /// In dP, uses only the first 128 channels of value.
 struct ValueOf128 : Kernel {
-  using Kernel::Kernel;
   float dprobability(const SelectedWork& w, const Pair& pair) const override {
     return dot(w.dy.row(pair.q.b, pair.q.n, pair.q.i).first(128),
                w.value.row(key_row(w, pair)).first(128));
@@ -134,7 +119,6 @@ struct ValueOf128 : Kernel {
 
 /// In the scores, uses only the first 128 channels of query.
 struct ScoresOf128 : Kernel {
-  using Kernel::Kernel;
   float product(const SelectedWork& w, const Pair& pair) const override {
     return dot(w.query.row(pair.q.b, pair.q.n, pair.q.i).first(128),
                w.key.row(key_row(w, pair)).first(128));

@@ -22,7 +22,6 @@ struct Faults {
   }
 
   struct DuplicatesOnce : Kernel {
-    using Kernel::Kernel;
     bool sees(const Work& w, const Pair& pair) const override {
       const auto list = w.lists.row(pair.q.b, this->list_head(w, pair.q.n), pair.q.i);
       const auto own = list.begin() + pair.slot;
@@ -30,37 +29,31 @@ struct Faults {
     }
   };
   struct LastSlotDropped : Kernel {
-    using Kernel::Kernel;
     std::int64_t slots(const Work& w) const override {
       return std::max<std::int64_t>(1, w.problem.selected_block_count - 1);
     }
   };
   struct SecondHalfLeftOut : Kernel {
-    using Kernel::Kernel;
     std::int64_t slots(const Work& w) const override {
       return (w.problem.selected_block_count + 1) / 2;
     }
   };
   struct LastKeyOfBlockDropped : Kernel {
-    using Kernel::Kernel;
     std::int64_t keys_of_block(const Work& w) const override {
       return w.problem.selected_block_size - 1;
     }
   };
   struct BlocksOf64 : Kernel {
-    using Kernel::Kernel;
     std::int64_t keys_of_block(const Work& w) const override {
       return std::min<std::int64_t>(64, w.problem.selected_block_size);
     }
   };
   struct BlocksIn8Bits : Kernel {
-    using Kernel::Kernel;
     std::int64_t block(const Work& w, Query q, std::int64_t slot) const override {
       return Kernel::block(w, q, slot) & 0xff;
     }
   };
   struct NextBlock : Kernel {
-    using Kernel::Kernel;
     std::int64_t block(const Work& w, Query q, std::int64_t slot) const override {
       const std::int64_t blocks = w.problem.length_kv(q.b) / w.problem.selected_block_size;
       return std::min(Kernel::block(w, q, slot) + 1, blocks - 1);
@@ -69,7 +62,6 @@ struct Faults {
   /// Counts block numbers from the first key of the packed tensor instead of the first key of the
   /// sequence.
   struct BlocksOverAllTokens : Kernel {
-    using Kernel::Kernel;
     spec::RowPosition key_row(const Work& w, const Pair& pair) const override {
       const spec::Extents& keys = w.key.extents;
       const std::int64_t token = this->position(w, pair);
@@ -79,81 +71,67 @@ struct Faults {
     }
   };
   struct ListsOfFirstHead : Kernel {
-    using Kernel::Kernel;
     std::int64_t list_head(const Work&, std::int64_t) const override { return 0; }
   };
   struct ListOfFirstToken : Kernel {
-    using Kernel::Kernel;
     std::int64_t block(const Work& w, Query q, std::int64_t slot) const override {
       return Kernel::block(w, {q.b, q.n, 0}, slot);
     }
   };
   struct HeadsInterleaved : Kernel {
-    using Kernel::Kernel;
     std::int64_t kv_head(const Work& w, std::int64_t n) const override {
       return n % w.problem.heads_kv;
     }
   };
 
   struct MaskIgnored : Kernel {
-    using Kernel::Kernel;
     bool is_causal(const Work&) const override { return false; }
   };
   struct MaskInEveryMode : Kernel {
-    using Kernel::Kernel;
     bool is_causal(const Work& w) const override {
       return w.problem.atten_mask != spec::SelectedMask::absent;
     }
   };
   struct MaskBottomRight : Kernel {
-    using Kernel::Kernel;
     std::int64_t last_seen(const Work& w, Query q) const override {
       return q.i + w.problem.length_kv(q.b) - w.problem.length_q(q.b);
     }
   };
   struct MaskHidesDiagonal : Kernel {
-    using Kernel::Kernel;
     std::int64_t last_seen(const Work&, Query q) const override { return q.i - 1; }
   };
   struct MaskOneTooFar : Kernel {
-    using Kernel::Kernel;
     std::int64_t last_seen(const Work&, Query q) const override { return q.i + 1; }
   };
   struct PositionsOverAllTokens : Kernel {
-    using Kernel::Kernel;
     std::int64_t last_seen(const Work& w, Query q) const override {
       return w.query.extents.start(q.b) + q.i;
     }
   };
   /// Uses a key's index in the list as its position.
   struct SlotsForPositions : Kernel {
-    using Kernel::Kernel;
     bool sees(const Work& w, const Pair& pair) const override {
       const std::int64_t index = pair.slot * w.problem.selected_block_size + pair.j;
       return !this->is_causal(w) || index <= this->last_seen(w, pair.q);
     }
   };
   struct DiagonalBlockDropped : Kernel {
-    using Kernel::Kernel;
     bool sees(const Work& w, const Pair& pair) const override {
       return !this->is_causal(w) || this->block(w, pair.q, pair.slot) < own_block(w, pair.q);
     }
   };
   struct DiagonalBlockWhole : Kernel {
-    using Kernel::Kernel;
     bool sees(const Work& w, const Pair& pair) const override {
       return !this->is_causal(w) || this->block(w, pair.q, pair.slot) <= own_block(w, pair.q);
     }
   };
 
   struct ScaleFromHeadDim : Kernel {
-    using Kernel::Kernel;
     float scale(const Work& w) const override {
       return 1.0f / std::sqrt(static_cast<float>(w.problem.head_dim));
     }
   };
   struct ScaleOnePercentMore : Kernel {
-    using Kernel::Kernel;
     float scale(const Work& w) const override { return 1.01f * Kernel::scale(w); }
   };
 

@@ -19,7 +19,6 @@ using Mutant = MutantOf<Op>;
 /// As the vendor's kernel: if all visible keys fit into a list, takes them in order and does not
 /// read the list.
 struct KeysInOrder : Kernel {
-  using Kernel::Kernel;
   std::int64_t block(const SparseWork& w, std::int64_t b, std::int64_t s,
                      std::int64_t slot) const override {
     const std::int64_t size = w.problem.sparse_block_size;
@@ -29,7 +28,6 @@ struct KeysInOrder : Kernel {
 };
 /// Without a value tensor, adds both gradients of a key in one sum.
 struct OneSum : Kernel {
-  using Kernel::Kernel;
   float key_scale(const SparseWork& w) const override {
     return w.problem.is_merged() ? 1 : scale(w);
   }
@@ -48,20 +46,17 @@ struct OneSum : Kernel {
 // Faults in the lists.
 
 struct LastEntryLost : Kernel {
-  using Kernel::Kernel;
   std::int64_t used(const SparseWork& w, std::int64_t b, std::int64_t s) const override {
     return std::max<std::int64_t>(0, Kernel::used(w, b, s) - 1);
   }
 };
 /// Uses only the first half of a long list.
 struct HalfOfLongList : Kernel {
-  using Kernel::Kernel;
   std::int64_t used(const SparseWork& w, std::int64_t b, std::int64_t s) const override {
     return std::min<std::int64_t>(512, Kernel::used(w, b, s));
   }
 };
 struct SentinelIsFirstBlock : Kernel {
-  using Kernel::Kernel;
   std::int64_t used(const SparseWork& w, std::int64_t b, std::int64_t s) const override {
     return std::min<std::int64_t>(w.problem.sparse_block_count, Kernel::used(w, b, s) + 1);
   }
@@ -71,40 +66,34 @@ struct SentinelIsFirstBlock : Kernel {
   }
 };
 struct ListIgnored : Kernel {
-  using Kernel::Kernel;
   std::int64_t block(const SparseWork&, std::int64_t, std::int64_t,
                      std::int64_t slot) const override {
     return slot;
   }
 };
 struct ListOfFirstToken : Kernel {
-  using Kernel::Kernel;
   std::int64_t block(const SparseWork& w, std::int64_t b, std::int64_t,
                      std::int64_t slot) const override {
     return Kernel::block(w, b, 0, slot);
   }
 };
 struct BlocksAreTokens : Kernel {
-  using Kernel::Kernel;
   std::int64_t position(const SparseWork& w, const Query& q, std::int64_t slot,
                         std::int64_t k) const override {
     return block(w, q.b, q.i, slot) + k;
   }
 };
 struct FirstKeyOfBlock : Kernel {
-  using Kernel::Kernel;
   std::int64_t keys_of_block(const SparseWork&) const override { return 1; }
 };
 /// Blocks of more than 32 keys lose their other keys.
 struct BlocksOf32 : Kernel {
-  using Kernel::Kernel;
   std::int64_t keys_of_block(const SparseWork& w) const override {
     return std::min<std::int64_t>(32, Kernel::keys_of_block(w));
   }
 };
 /// Counts keys from the first sequence instead of the query's own.
 struct KeysOfFirstSequence : Kernel {
-  using Kernel::Kernel;
   spec::RowPosition key_row(const SparseWork& w, const Pair& pair) const override {
     const bool exists = pair.key < w.problem.length_kv(0);
     return {exists ? 0 : pair.q.b, 0, pair.key};
@@ -115,7 +104,6 @@ struct KeysOfFirstSequence : Kernel {
 
 template <std::int64_t more>
 struct ShiftedMask : Kernel {
-  using Kernel::Kernel;
   std::int64_t visible(const SparseWork& w, std::int64_t b, std::int64_t s) const override {
     const std::int64_t keys = Kernel::visible(w, b, s);
     if (w.problem.sparse_mode == 0) return keys;
@@ -123,7 +111,6 @@ struct ShiftedMask : Kernel {
   }
 };
 struct MaskOfUpperLeft : Kernel {
-  using Kernel::Kernel;
   std::int64_t visible(const SparseWork& w, std::int64_t b, std::int64_t s) const override {
     const std::int64_t keys = w.problem.length_kv(b);
     return w.problem.sparse_mode == 0 ? keys : std::min(keys, s + 1);
@@ -131,12 +118,10 @@ struct MaskOfUpperLeft : Kernel {
 };
 /// Takes the block that the mask cuts whole.
 struct WholeBlocks : Kernel {
-  using Kernel::Kernel;
   bool sees(const SparseWork&, const Pair&) const override { return true; }
 };
 /// Divides by the sum of a row without keys, which is 0.
 struct RowWithoutKeyIsNan : Kernel {
-  using Kernel::Kernel;
   void finish(SparseWork& w) const override {
     visit_rows(w.d_query.extents, [&](std::int64_t b, std::int64_t n, std::int64_t s) {
       if (visible(w, b, s) == 0)
@@ -148,13 +133,11 @@ struct RowWithoutKeyIsNan : Kernel {
 // Faults in the rope part.
 
 struct RopeNotInScores : Kernel {
-  using Kernel::Kernel;
   float product(const SparseWork& w, const Pair& pair) const override {
     return dot(w.query.row(pair.q.b, pair.q.n, pair.q.i), w.key.row(key_row(w, pair)));
   }
 };
 struct HalfOfRope : Kernel {
-  using Kernel::Kernel;
   float product(const SparseWork& w, const Pair& pair) const override {
     const auto query = w.query_rope.row(pair.q.b, pair.q.n, pair.q.i);
     const auto key = w.key_rope.row(key_row(w, pair));
@@ -163,7 +146,6 @@ struct HalfOfRope : Kernel {
   }
 };
 struct RopeOfFirstHead : Kernel {
-  using Kernel::Kernel;
   SparseWork load(const Op::Problem& p, const Op::Inputs& inputs) const override {
     SparseWork w = Kernel::load(p, inputs);
     const DenseRows all = w.query_rope;
@@ -174,22 +156,18 @@ struct RopeOfFirstHead : Kernel {
   }
 };
 struct RopeScaleMissing : Kernel {
-  using Kernel::Kernel;
   float rope_scale(const SparseWork&) const override { return 1; }
 };
 struct RopeKeyGradientZero : Kernel {
-  using Kernel::Kernel;
   void finish(SparseWork& w) const override { w.d_key_rope = filled(w.d_key_rope.extents, 0); }
 };
 
 // Faults in value and its gradient.
 
 struct MergeForgotten : Kernel {
-  using Kernel::Kernel;
   void merge(SparseWork&) const override {}
 };
 struct MergeBeforeScale : Kernel {
-  using Kernel::Kernel;
   void merge(SparseWork& w) const override {
     for (float& x : w.d_value.values) x *= scale(w);
     Kernel::merge(w);
@@ -197,13 +175,11 @@ struct MergeBeforeScale : Kernel {
 };
 /// Adds the gradient of value to that of key although value has a gradient of its own.
 struct MergeAlways : Kernel {
-  using Kernel::Kernel;
   void finish(SparseWork& w) const override {
     if (!w.problem.is_merged()) merge(w);
   }
 };
 struct MergedValueHasRope : Kernel {
-  using Kernel::Kernel;
   float dprobability(const SparseWork& w, const Pair& pair) const override {
     float product = Kernel::dprobability(w, pair);
     if (!w.problem.is_merged()) return product;
@@ -212,7 +188,6 @@ struct MergedValueHasRope : Kernel {
   }
 };
 struct ScaleOnValue : Kernel {
-  using Kernel::Kernel;
   void finish(SparseWork& w) const override {
     for (float& x : w.d_value.values) x *= scale(w);
   }
@@ -221,18 +196,15 @@ struct ScaleOnValue : Kernel {
 // Faults in the statistics, the row term and the sums.
 
 struct SumIgnored : Kernel {
-  using Kernel::Kernel;
   float softmax_sum(const SparseWork&, const Query&) const override { return 1; }
 };
 struct SumOfNextHead : Kernel {
-  using Kernel::Kernel;
   float softmax_sum(const SparseWork& w, const Query& q) const override {
     return Kernel::softmax_sum(w, {q.b, (q.n + 1) % w.problem.heads_q, q.i});
   }
 };
 /// Reads the statistics as if the tokens of a head were adjacent.
 struct StatisticsByHead : Kernel {
-  using Kernel::Kernel;
   SparseWork load(const Op::Problem& p, const Op::Inputs& inputs) const override {
     SparseWork w = Kernel::load(p, inputs);
     const std::vector<float> max = flat(inputs.softmax_max), sum = flat(inputs.softmax_sum);
@@ -244,55 +216,44 @@ struct StatisticsByHead : Kernel {
   }
 };
 struct MaxOfNextToken : Kernel {
-  using Kernel::Kernel;
   float softmax_max(const SparseWork& w, const Query& q) const override {
     return Kernel::softmax_max(w, {q.b, q.n, (q.i + 1) % w.problem.length_q(q.b)});
   }
 };
 struct RowTermMissing : Kernel {
-  using Kernel::Kernel;
   float row_term(const SparseWork&, const Query&) const override { return 0; }
 };
 struct RowTermOfFirstHead : Kernel {
-  using Kernel::Kernel;
   float row_term(const SparseWork& w, const Query& q) const override {
     return Kernel::row_term(w, {q.b, 0, q.i});
   }
 };
 struct ScaleMissingOnKey : Kernel {
-  using Kernel::Kernel;
   float key_scale(const SparseWork&) const override { return 1; }
 };
 struct ScaleMissingOnQuery : Kernel {
-  using Kernel::Kernel;
   float query_scale(const SparseWork&) const override { return 1; }
 };
 struct ScaleFromHeadDim : Kernel {
-  using Kernel::Kernel;
   float scale(const SparseWork&) const override {
     return 1 / std::sqrt(static_cast<float>(Op::Problem::head_dim));
   }
 };
 struct FirstHeadOnly : Kernel {
-  using Kernel::Kernel;
   bool collects(const SparseWork&, const Pair& pair) const override { return pair.q.n == 0; }
 };
 struct HeadsAfter64Lost : Kernel {
-  using Kernel::Kernel;
   bool collects(const SparseWork&, const Pair& pair) const override { return pair.q.n < 64; }
 };
 struct LastTokenLost : Kernel {
-  using Kernel::Kernel;
   bool collects(const SparseWork& w, const Pair& pair) const override {
     return pair.q.i + 1 < w.problem.length_q(pair.q.b) || pair.q.i == 0;
   }
 };
 struct ProbabilityNotStaged : Kernel {
-  using Kernel::Kernel;
   float stage(const SparseWork&, float value) const override { return shortened(value, 5); }
 };
 struct KeyStridesIgnored : Kernel {
-  using Kernel::Kernel;
   SparseWork load(const Op::Problem& p, const Op::Inputs& inputs) const override {
     SparseWork w = Kernel::load(p, inputs);
     spec::Tensor packed = inputs.key;

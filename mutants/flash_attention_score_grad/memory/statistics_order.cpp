@@ -11,7 +11,6 @@ using spec::StatisticsOrder;
 /// Reads the statistics in `order` for every call, and declares no order.
 template <StatisticsOrder order>
 struct ReadsAlways : Kernel {
-  using Kernel::Kernel;
   std::int64_t statistics_element(const Op::Problem& p, const spec::Extents& e,
                                   const spec::RowPosition& at) const override {
     Op::Problem other = p;
@@ -23,7 +22,6 @@ struct ReadsAlways : Kernel {
 /// Reads the statistics of u4 as its page says. The page exchanges the meanings of the two values
 /// of softmaxInLayout. Reads the statistics of the other entry points token by token.
 struct ReadsAsPages : Kernel {
-  using Kernel::Kernel;
   std::int64_t statistics_element(const Op::Problem& p, const spec::Extents& e,
                                   const spec::RowPosition& at) const override {
     Op::Problem other = p;
@@ -36,7 +34,6 @@ struct ReadsAsPages : Kernel {
 
 /// Reads token by token if a sequence is longer than a tile.
 struct OrderByLength : Kernel {
-  using Kernel::Kernel;
   std::int64_t statistics_element(const Op::Problem& p, const spec::Extents& e,
                                   const spec::RowPosition& at) const override {
     constexpr std::int64_t tile = 16;
@@ -49,7 +46,6 @@ struct OrderByLength : Kernel {
 
 /// Reads the statistics as if each head stored all sequences together.
 struct HeadsOfAllTokens : Kernel {
-  using Kernel::Kernel;
   std::int64_t statistics_element(const Op::Problem& p, const spec::Extents& e,
                                   const spec::RowPosition& at) const override {
     if (!is_packed(p.input_layout)) return Kernel::statistics_element(p, e, at);
@@ -61,7 +57,6 @@ struct HeadsOfAllTokens : Kernel {
 /// for u4 with "same_as_input".
 template <class Base, DeclaredOrder others, DeclaredOrder empty, DeclaredOrder same_as_input>
 struct Declares : Base {
-  using Base::Base;
   spec::Numerics numerics(const Op::Problem& problem) const override {
     spec::Numerics declared = Base::numerics(problem);
     declared.statistics_order = others;

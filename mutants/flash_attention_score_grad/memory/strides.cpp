@@ -12,7 +12,6 @@ using StridesOf = ReadsWithStridesOf<Op, Kernel, input, other>;
 /// Copies every input if query is not contiguous. If query is contiguous, reads all inputs as if
 /// they were contiguous.
 struct QueryAloneIsAsked : Kernel {
-  using Kernel::Kernel;
   void run(const Op::Problem& p, const Op::Inputs& inputs, Op::Outputs& outputs) override {
     if (inputs.query.offset != 0 ||
         inputs.query.strides != spec::contiguous_strides(inputs.query.shape))
@@ -33,7 +32,6 @@ using BytesIn32Bits = CountsBytesIn32Bits<Op, Kernel, input>;
 
 /// Computes the byte offset of an element of dq in 32 bits when it writes the element.
 struct DqBytesIn32Bits : Kernel {
-  using Kernel::Kernel;
   void run(const Op::Problem& p, const Op::Inputs& inputs, Op::Outputs& outputs) override {
     spec::Tensor view = std::move(outputs.dq);
     outputs.dq = spec::contiguous_tensor(view.dtype, view.shape);
@@ -46,7 +44,6 @@ struct DqBytesIn32Bits : Kernel {
 /// The last sequence attends to the keys of all tokens from its start on, including tokens that
 /// belong to no sequence.
 struct LastSequenceEndsWithTokens : Kernel {
-  using Kernel::Kernel;
   void run(const Op::Problem& p, const Op::Inputs& inputs, Op::Outputs& outputs) override {
     if (p.padding_kv == 0 || p.drop_mask != spec::DropMask::absent ||
         p.pse_shift != spec::PseShape::absent || p.atten_mask != spec::MaskShape::absent)
@@ -62,13 +59,11 @@ struct LastSequenceEndsWithTokens : Kernel {
 
 /// Does not write the tokens after the last sequence.
 struct PaddingUnwritten : Kernel {
-  using Kernel::Kernel;
   bool writes_padding() const override { return false; }
 };
 
 /// Writes the gradients of the first token to the tokens after the last sequence.
 struct PaddingOfFirstToken : Kernel {
-  using Kernel::Kernel;
   void run(const Op::Problem& p, const Op::Inputs& inputs, Op::Outputs& outputs) override {
     Kernel::run(p, inputs, outputs);
     const spec::Tensor& dk = outputs.dk;

@@ -25,7 +25,6 @@ DenseRows read_as(const spec::Tensor& tensor, spec::Layout layout, const spec::E
 }
 
 struct BsndReadAsBnsd : Kernel {
-  using Kernel::Kernel;
   DenseRows read(const spec::Tensor& tensor, spec::Layout layout,
                  const spec::Extents& extents) const override {
     if (layout != spec::Layout::bsnd) return Kernel::read(tensor, layout, extents);
@@ -34,7 +33,6 @@ struct BsndReadAsBnsd : Kernel {
 };
 
 struct SbhReadAsBsh : Kernel {
-  using Kernel::Kernel;
   DenseRows read(const spec::Tensor& tensor, spec::Layout layout,
                  const spec::Extents& extents) const override {
     if (layout != spec::Layout::sbh) return Kernel::read(tensor, layout, extents);
@@ -52,7 +50,6 @@ spec::Tensor without_view(const spec::Tensor& tensor) {
 }
 
 struct KeyStridesIgnored : Kernel {
-  using Kernel::Kernel;
   AttentionWork load(const Op::Problem& p, const Op::Inputs& inputs) const override {
     AttentionWork w = Kernel::load(p, inputs);
     w.key = read(without_view(inputs.key), p.input_layout, key_extents(p));
@@ -61,7 +58,6 @@ struct KeyStridesIgnored : Kernel {
 };
 
 struct DyOffsetIgnored : Kernel {
-  using Kernel::Kernel;
   AttentionWork load(const Op::Problem& p, const Op::Inputs& inputs) const override {
     AttentionWork w = Kernel::load(p, inputs);
     spec::Tensor dy = inputs.dy;
@@ -72,7 +68,6 @@ struct DyOffsetIgnored : Kernel {
 };
 
 struct MaskStridesIgnored : Kernel {
-  using Kernel::Kernel;
   void run(const Op::Problem& p, const Op::Inputs& inputs, Op::Outputs& outputs) override {
     Op::Inputs changed = inputs;
     if (changed.atten_mask) changed.atten_mask = without_view(*changed.atten_mask);
@@ -92,7 +87,6 @@ DenseRows with_row_distance(const DenseRows& dense, std::int64_t distance) {
 }
 
 struct ValueRowsAtHeadDim : Kernel {
-  using Kernel::Kernel;
   AttentionWork load(const Op::Problem& p, const Op::Inputs& inputs) const override {
     AttentionWork w = Kernel::load(p, inputs);
     w.value = with_row_distance(w.value, p.head_dim);
@@ -101,7 +95,6 @@ struct ValueRowsAtHeadDim : Kernel {
 };
 
 struct DvTailChannelsMissing : Kernel {
-  using Kernel::Kernel;
   void adjust(AttentionWork& w) const override {
     const spec::Extents& e = w.dv.extents;
     const std::int64_t whole = e.dim / 8 * 8;
@@ -111,7 +104,6 @@ struct DvTailChannelsMissing : Kernel {
 };
 
 struct ScoreTailChannelsMissing : Kernel {
-  using Kernel::Kernel;
   float product(const AttentionWork& w, Query q, std::int64_t j) const override {
     const auto whole = static_cast<std::size_t>(w.problem.head_dim / 8 * 8);
     return dot(w.query.row(q.b, q.n, q.i).first(whole),
@@ -120,7 +112,6 @@ struct ScoreTailChannelsMissing : Kernel {
 };
 
 struct ModifiesInput : Kernel {
-  using Kernel::Kernel;
   void run(const Op::Problem& p, const Op::Inputs& inputs, Op::Outputs& outputs) override {
     Kernel::run(p, inputs, outputs);
     if (inputs.attention_in.bytes.empty()) return;
@@ -132,7 +123,6 @@ struct ModifiesInput : Kernel {
 
 /// Stores whole rows of the storage, including the padding.
 struct WritesPadding : Kernel {
-  using Kernel::Kernel;
   void run(const Op::Problem& p, const Op::Inputs& inputs, Op::Outputs& outputs) override {
     Kernel::run(p, inputs, outputs);
     const std::vector<std::int64_t> viewed = viewed_elements(outputs.dq);
@@ -146,7 +136,6 @@ struct WritesPadding : Kernel {
 };
 
 struct OutputStridesIgnored : Kernel {
-  using Kernel::Kernel;
   void run(const Op::Problem& p, const Op::Inputs& inputs, Op::Outputs& outputs) override {
     const spec::Tensor view = outputs.dk;
     outputs.dk = without_view(outputs.dk);

@@ -23,7 +23,6 @@ namespace {
 
 /// EDIT: faults that only this operator has; all operators share the others.
 struct FirstTokenTwice : Kernel<Op> {
-  using Kernel::Kernel;
   void choose(Terms& terms) const override { terms.pairs.push_back(terms.pairs.front()); }
 };
 
