@@ -35,11 +35,6 @@ using Sums = std::optional<std::vector<std::int64_t>>;
 template <class Op>
 using Member = Parameter Op::Parameters::*;
 
-template <class Op>
-bool always(const Call<Op>&) {
-  return true;
-}
-
 /// Returns whether the tensor is present: not a null pointer, and not of rank 0, which means absent
 /// for an optional tensor.
 inline bool given(const Parameter& parameter) {
@@ -165,8 +160,6 @@ Requirement<Op> unexercised(std::string_view id, std::string_view statement, Sou
           .source = source,
           .standing = standing,
           .sides = {Side::none},
-          .applies = always<Op>,
-          .holds = always<Op>,
           .violations = {},
           .reason = reason};
 }

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <string_view>
 #include <tuple>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -51,13 +52,47 @@ template <class Op>
 inline constexpr auto all_tensors =
     stock::all_tensors<Op>(std::make_index_sequence<stock::count_tensors<Op>()>());
 
+template <class Op>
+using Predicate = std::type_identity_t<bool (*)(const Call<Op>&)>;
+
+/// Adds the test of a call, and the ways to break it.
+template <class Op>
+Requirement<Op> tested(Requirement<Op> row, Predicate<Op> holds,
+                       std::vector<Violation<Op>> violations) {
+  row.holds = holds;
+  row.violations = std::move(violations);
+  return row;
+}
+/// A sentence that allows calls: no call can break it.
+template <class Op>
+Requirement<Op> allowed(Requirement<Op> row, Predicate<Op> applies) {
+  row.sides = {Side::accept};
+  row.applies = applies;
+  return row;
+}
+template <class Op>
+Requirement<Op> implying(Requirement<Op> row, std::vector<std::string_view> ids) {
+  row.implies = std::move(ids);
+  return row;
+}
+template <class Op>
+Requirement<Op> of_standing(Standing standing, Requirement<Op> row) {
+  row.standing = standing;
+  return row;
+}
+/// A limit about which the pages or the vendor's code disagree: no call shows that a kernel must
+/// accept what it allows.
+template <class Op>
+Requirement<Op> contested(Standing standing, Requirement<Op> row) {
+  row.sides = {Side::reject};
+  return of_standing(standing, std::move(row));
+}
+
 /// The requirements about products A2 and A3: the page says that A2 offers the operator and that A3
 /// does not.
 template <class Op>
 Requirement<Op> offered_on_a2(Requirement<Op> row) {
-  row.sides = {Side::accept};
-  row.applies = [](const Call<Op>& c) { return c.product == Product::a2; };
-  return row;
+  return allowed(std::move(row), [](const Call<Op>& c) { return c.product == Product::a2; });
 }
 /// No call can break this requirement, because a call does not contain the product on which it
 /// runs.
@@ -137,9 +172,8 @@ Requirement<Op> of_plain_format(Tensors<Op, members...> tensors, Requirement<Op>
 template <class Op, Member<Op>... members>
 Requirement<Op> maybe_strided(Tensors<Op, members...>, Requirement<Op> row) {
   row.statement = "A strided view of a tensor in a plain format may be an input or an output.";
-  row.sides = {Side::accept};
-  row.applies = [](const Call<Op>& c) { return some_strided<Op>(c, {members...}); };
-  return row;
+  return allowed(std::move(row),
+                 [](const Call<Op>& c) { return some_strided<Op>(c, {members...}); });
 }
 
 /// No tensor may be empty. The violations of the requirement make them empty.

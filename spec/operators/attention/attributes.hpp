@@ -15,8 +15,6 @@ template <class Op>
 Requirement<Op> keep_prob_range(const Stated<Op>& by) {
   return stated<Op>(
       by, {.statement = "keepProb is above 0 and at most 1.",
-           .sides = {Side::accept, Side::reject},
-           .applies = always,
            .holds =
                [](const Call<Op>& c) {
                  return c.attributes.keep_prob > 0 && c.attributes.keep_prob <= 1;
@@ -29,7 +27,6 @@ Requirement<Op> keep_prob_range(const Stated<Op>& by) {
 template <class Op>
 Requirement<Op> no_dropout(const Stated<Op>& by) {
   return stated<Op>(by, {.statement = "keepProb is 1: nothing is dropped.",
-                         .sides = {Side::accept, Side::reject},
                          .applies = takes_ropes,
                          .holds =
                              [](const Call<Op>& c) {
@@ -48,7 +45,6 @@ Requirement<Op> drop_mask_size(const Stated<Op>& by) {
       by,
       {.statement = "A dropMask in use has a bit for every score: at least N*sum(Sq*Skv)/8 bytes, "
                     "rounded up.",
-       .sides = {Side::accept, Side::reject},
        .applies = [](const Call<Op>& c) { return drops_by_mask(c) && drop_mask_bytes(c); },
        .holds =
            [](const Call<Op>& c) {

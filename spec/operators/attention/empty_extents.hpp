@@ -109,7 +109,6 @@ template <class Op>
 Requirement<Op> some_heads(const Stated<Op>& by) {
   return stated<Op>(by,
                     {.statement = "query has at least one head.",
-                     .sides = {Side::accept, Side::reject},
                      .applies = ranks_fit,
                      .holds = [](const Call<Op>& c) { return !ranks_fit(c) || heads_of(c) != 0; },
                      .reaches = [](const Call<Op>& c) { return c.attributes.head_num == 1; },

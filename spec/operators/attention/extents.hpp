@@ -19,7 +19,6 @@ template <class Op>
 Requirement<Op> grouped_heads(const Stated<Op>& by) {
   return stated<Op>(
       by, {.statement = "The heads of query are a positive multiple of those of keyIn and value.",
-           .sides = {Side::accept, Side::reject},
            .applies = has_key_extents,
            .holds =
                [](const Call<Op>& c) {
@@ -48,7 +47,6 @@ template <class Op>
 Requirement<Op> head_num(const Stated<Op>& by) {
   return stated<Op>(
       by, {.statement = "headNum is positive and equals the number of heads of query.",
-           .sides = {Side::accept, Side::reject},
            .applies = ranks_fit,
            .holds =
                [](const Call<Op>& c) {
@@ -126,7 +124,6 @@ Requirement<Op> statistics_shape(const Stated<Op>& by) {
       {.statement =
            "softmaxMax and softmaxSum have shape [B, N, Sq, 8] in every padded layout and [T, "
            "N, 8] in TND.",
-       .sides = {Side::accept, Side::reject},
        .applies = has_query_extents,
        .holds = statistics_fit<lists_heads_first, is_spared>,
        .violations = {{"softmax_max_replicas", keep_one_replica<&Op::Parameters::softmax_max>},
@@ -176,7 +173,6 @@ Requirement<Op> attention_shape(const Stated<Op>& by) {
       by,
       {.statement = "attentionIn has query's shape except for the last axis, which has the size "
                     "of value's last axis.",
-       .sides = {Side::accept, Side::reject},
        .applies = has_value_extents,
        .holds =
            [](const Call<Op>& c) {

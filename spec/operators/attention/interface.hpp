@@ -18,15 +18,13 @@ Requirement<Op> strided_views(const Stated<Op>& by) {
       by,
       {.statement = "A strided view of a tensor in a plain format may be an input or an output.",
        .sides = {Side::accept},
-       .applies =
-           [](const Call<Op>& c) {
-             bool some = false;
-             visit_fields(c.parameters, [&]<class Field>(std::string_view, const Field& field) {
-               if constexpr (std::same_as<Field, Parameter>) some = some || is_strided(field);
-             });
-             return some;
-           },
-       .holds = always});
+       .applies = [](const Call<Op>& c) {
+         bool some = false;
+         visit_fields(c.parameters, [&]<class Field>(std::string_view, const Field& field) {
+           if constexpr (std::same_as<Field, Parameter>) some = some || is_strided(field);
+         });
+         return some;
+       }});
 }
 
 }  // namespace assay::spec::detail

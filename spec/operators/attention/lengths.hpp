@@ -84,7 +84,6 @@ template <class Op>
 Requirement<Op> lengths_present(const Stated<Op>& by) {
   return stated<Op>(
       by, {.statement = "actualSeqQLen and actualSeqKvLen are not null.",
-           .sides = {Side::accept, Side::reject},
            .applies = is_packed,
            .holds =
                [](const Call<Op>& c) {
@@ -100,7 +99,6 @@ template <class Op>
 Requirement<Op> number_of_lengths(const Stated<Op>& by) {
   return stated<Op>(by,
                     {.statement = "There are at most 2K sequences.",
-                     .sides = {Side::accept, Side::reject},
                      .applies = has_lengths,
                      .holds =
                          [](const Call<Op>& c) {
@@ -123,7 +121,6 @@ Requirement<Op> number_of_lengths_with_prefix(const Stated<Op>& by) {
   };
   return stated<Op>(
       by, {.statement = "With a prefix in use there are at most 1K sequences.",
-           .sides = {Side::accept, Side::reject},
            .applies = concerned,
            .holds =
                [](const Call<Op>& c) {
@@ -146,7 +143,6 @@ Requirement<Op> packed_tokens(const Stated<Op>& by) {
                     {.statement = "The tokens of the sequences follow one another without gaps.",
                      .sides = {Side::content},
                      .applies = is_packed,
-                     .holds = always,
                      .reason = content_reason});
 }
 
@@ -155,7 +151,6 @@ template <class Op>
 Requirement<Op> some_length(const Stated<Op>& by) {
   static constexpr auto empty = [](const Sums& sums) { return sums && sums->empty(); };
   return stated<Op>(by, {.statement = "There is at least one sequence.",
-                         .sides = {Side::accept, Side::reject},
                          .applies = is_packed,
                          .holds =
                              [](const Call<Op>& c) {
@@ -175,9 +170,9 @@ Requirement<Op> empty_lengths(const Stated<Op>& by) {
       by,
       {.statement = "If two adjacent sums of query are equal, the second sequence has no queries.",
        .sides = {Side::accept},
-       .applies =
-           [](const Call<Op>& c) { return has_lengths(c) && has_empty_length(*query_as_given(c)); },
-       .holds = always});
+       .applies = [](const Call<Op>& c) {
+         return has_lengths(c) && has_empty_length(*query_as_given(c));
+       }});
 }
 
 /// The host code handles the query side and the key side in the same way.
@@ -205,7 +200,6 @@ template <class Op>
 Requirement<Op> sums_within_tokens(const Stated<Op>& by) {
   return stated<Op>(
       by, {.statement = "query and keyIn contain the tokens of all sequences.",
-           .sides = {Side::accept, Side::reject},
            .applies = [](const Call<Op>& c) { return is_packed(c) && ranks_fit(c); },
            .holds =
                [](const Call<Op>& c) {
@@ -240,8 +234,7 @@ Requirement<Op> trailing_nothing(const Stated<Op>& by) {
   return stated<Op>(by,
                     {.statement = "Trailing sequences that are empty on both sides change nothing.",
                      .sides = {Side::accept},
-                     .applies = ends_in_nothing,
-                     .holds = always});
+                     .applies = ends_in_nothing});
 }
 
 template <class Op>

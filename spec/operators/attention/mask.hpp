@@ -83,8 +83,6 @@ template <class Op>
 Requirement<Op> mode_range(const Stated<Op>& by) {
   return stated<Op>(
       by, {.statement = "sparseMode is one of 0 to 8.",
-           .sides = {Side::accept, Side::reject},
-           .applies = always,
            .holds =
                [](const Call<Op>& c) {
                  return c.attributes.sparse_mode >= first_mode &&
@@ -99,7 +97,6 @@ Requirement<Op> padded_modes(const Stated<Op>& by) {
   return stated<Op>(
       by,
       {.statement = "Sparse modes 7 and 8 are for packed sequences, not for the padded layouts.",
-       .sides = {Side::accept, Side::reject},
        .applies = is_padded,
        .holds =
            [](const Call<Op>& c) {
@@ -118,7 +115,6 @@ Requirement<Op> padded_modes(const Stated<Op>& by) {
 template <class Op>
 Requirement<Op> no_prefix_modes(const Stated<Op>& by) {
   return stated<Op>(by, {.statement = "sparseMode is neither 5 nor 6.",
-                         .sides = {Side::accept, Side::reject},
                          .applies = takes_ropes,
                          .holds =
                              [](const Call<Op>& c) {
@@ -138,7 +134,6 @@ template <class Op, auto on>
 Requirement<Op> no_full_prefix_mode(const Stated<Op>& by) {
   return stated<Op>(
       by, {.statement = "sparseMode is not 5.",
-           .sides = {Side::accept, Side::reject},
            .applies = on,
            .holds = [](const Call<Op>& c) { return !on(c) || c.attributes.sparse_mode != 5; },
            .violations = {{"five", [](Call<Op>& c) {
@@ -162,7 +157,6 @@ Requirement<Op> mask_shapes(const Stated<Op>& by) {
       by, {.statement =
                "In sparse modes 0, 1 and 5 attenMask is [Sq,Skv], [1,1,Sq,Skv], [B,1,Sq,Skv] or "
                "[B,N,Sq,Skv]; for packed sequences Sq and Skv are the longest lengths.",
-           .sides = {Side::accept, Side::reject},
            .applies = concerned,
            .holds = [](const Call<Op>& c) { return !concerned(c) || mask_fits_mode(c); },
            .violations = {{"batch", grow_mask<0>},
@@ -183,7 +177,6 @@ Requirement<Op> compressed_mask_shapes(const Stated<Op>& by) {
            "The last two axes of attenMask are 3072 x 2048 in sparse mode 6, and 2048 x 2048 in "
            "modes 2, 3, 4, 7 and 8. The axes before these two are absent, 1 x 1, B x 1 or B "
            "x N.",
-       .sides = {Side::accept, Side::reject},
        .applies = concerned,
        .holds = [](const Call<Op>& c) { return !concerned(c) || mask_fits_mode(c); },
        .violations = {{"left_up_edge",
@@ -220,8 +213,7 @@ Requirement<Op> packed_masks(const Stated<Op>& by) {
       {.statement =
            "If the lengths of packed sequences differ, attenMask may be [B,1,S,S] or [B,N,S,S].",
        .sides = {Side::accept},
-       .applies = is_mask_per_sequence,
-       .holds = always});
+       .applies = is_mask_per_sequence});
 }
 
 template <class Op>
@@ -231,7 +223,6 @@ Requirement<Op> mask_inside_window(const Stated<Op>& by) {
       {.statement = "In sparse modes 0 and 4 every pair that attenMask keeps is inside the window.",
        .sides = {Side::content},
        .applies = [](const Call<Op>& c) { return masked_in_mode(c, 0) || masked_in_mode(c, 4); },
-       .holds = always,
        .reason = content_reason});
 }
 

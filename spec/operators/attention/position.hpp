@@ -129,7 +129,6 @@ template <class Op>
 Requirement<Op> pse_type_range(const Stated<Op>& by) {
   return stated<Op>(
       by, {.statement = "pseType is one of 0 to 3.",
-           .sides = {Side::accept, Side::reject},
            .applies = takes_slopes,
            .holds = [](const Call<Op>& c) { return !takes_slopes(c) || pse_type_is_known(c); },
            .violations = {{"negative", [](Call<Op>& c) { set_pse_type(c, -1); }},
@@ -140,7 +139,6 @@ Requirement<Op> pse_type_range(const Stated<Op>& by) {
 template <class Op>
 Requirement<Op> pse_type_without_pse(const Stated<Op>& by) {
   return stated<Op>(by, {.statement = "Without a pseShift pseType is 1.",
-                         .sides = {Side::accept, Side::reject},
                          .applies =
                              [](const Call<Op>& c) {
                                return has_pse_type(c.entry_point) && !given(c.parameters.pse_shift);
@@ -163,7 +161,6 @@ Requirement<Op> pse_shapes(const Stated<Op>& by) {
                "pseShift is [B,N,Sq,Skv], [B,N,1,Skv], [1,N,Sq,Skv], [B,N,1024,Skv] or "
                "[1,N,1024,Skv] in pseType 0 and 1, and [N] or [B,N] in pseType 2 and 3; for packed "
                "sequences Sq and Skv are the longest lengths.",
-           .sides = {Side::accept, Side::reject},
            .applies = pse_can_be_judged,
            .holds = pse_shape_fits,
            .violations = {{"batch", [](Call<Op>& c) { misshape_pse(c, 0); }},
@@ -191,7 +188,6 @@ Requirement<Op> unlisted_pse_shapes(const Stated<Op>& by) {
   };
   return stated<Op>(
       by, {.statement = "pseShift of four axes has 1024 rows.",
-           .sides = {Side::accept, Side::reject},
            .applies = concerned,
            .holds = [](const Call<Op>& c) { return !concerned(c) || !is_listed_only(c); },
            .violations = {{"full", [](Call<Op>& c) { replace(c, PseShape::bnss); }},
@@ -204,7 +200,6 @@ Requirement<Op> slopes_need_equal_lengths(const Stated<Op>& by) {
   static constexpr auto concerned = [](const Call<Op>& c) { return on(c) && has_slopes(c); };
   return stated<Op>(
       by, {.statement = "Sq and Skv are equal in pseType 2 and 3.",
-           .sides = {Side::accept, Side::reject},
            .applies = concerned,
            .holds = [](const Call<Op>& c) { return !concerned(c) || has_equal_lengths(c); },
            .violations = {{"seq_kv", [](Call<Op>& c) {
@@ -225,7 +220,6 @@ Requirement<Op> compressed_pse_is_causal(const Stated<Op>& by) {
   return stated<Op>(
       by, {.statement =
                "A pseShift of 1024 rows needs a causal mask and, in the padded layouts, Sq = Skv.",
-           .sides = {Side::accept, Side::reject},
            .applies = is_compressed,
            .holds = [](const Call<Op>& c) { return !is_compressed(c) || allows(c); },
            .violations = {{"lengths",

@@ -38,7 +38,6 @@ bool prefix_is_in_range(const Call<Op>& c) {
 template <class Op, bool also_in_mode_5>
 Requirement<Op> prefix_per_batch(const Stated<Op>& by) {
   return stated<Op>(by, {.statement = "Sparse mode 6 needs a prefix of one entry per sequence.",
-                         .sides = {Side::accept, Side::reject},
                          .applies = needs_prefix<also_in_mode_5>,
                          .holds =
                              [](const Call<Op>& c) {
@@ -66,7 +65,6 @@ Requirement<Op> prefix_range(const Stated<Op>& by) {
       {.statement =
            "In sparse modes 5 and 6 every prefix entry is at least max(0, Skv - Sq) and at most "
            "Skv.",
-       .sides = {Side::accept, Side::reject},
        .applies = prefix_can_be_judged,
        .holds = prefix_is_in_range,
        .violations = {{"above",

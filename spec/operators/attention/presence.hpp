@@ -13,9 +13,7 @@ void remove_on(Call<Op>& call) {
 template <class Op, auto on, auto... members>
 Requirement<Op> tensors_present(const Stated<Op>& by) {
   return stated<Op>(
-      by, {.statement = {},
-           .sides = {Side::accept, Side::reject},
-           .applies = on,
+      by, {.applies = on,
            .holds =
                [](const Call<Op>& c) { return !on(c) || (... && (c.parameters.*members).present); },
            .violations = {{name_of<Op>(members), remove_on<on, members, Op>}...}});
@@ -46,8 +44,6 @@ Requirement<Op> layout_present(const Stated<Op>& by) {
   return stated<Op>(
       by,
       {.statement = "inputLayout, a required attribute, is not null.",
-       .sides = {Side::accept, Side::reject},
-       .applies = always,
        .holds = [](const Call<Op>& c) { return c.attributes.input_layout.has_value(); },
        .violations = {{"input_layout", [](Call<Op>& c) { c.attributes.input_layout.reset(); }}}});
 }
@@ -57,7 +53,6 @@ Requirement<Op> mask_present(const Stated<Op>& by) {
   return stated<Op>(
       by,
       {.statement = "attenMask is given.",
-       .sides = {Side::accept, Side::reject},
        .applies = takes_ropes,
        .holds = [](const Call<Op>& c) { return !takes_ropes(c) || given(c.parameters.atten_mask); },
        .violations = {{"null",
@@ -74,7 +69,6 @@ Requirement<Op> no_pse(const Stated<Op>& by) {
   return stated<Op>(
       by,
       {.statement = "pseShift is null.",
-       .sides = {Side::accept, Side::reject},
        .applies = takes_ropes,
        .holds = [](const Call<Op>& c) { return !takes_ropes(c) || !given(c.parameters.pse_shift); },
        .violations = {{"pse_shift", [](Call<Op>& c) {
@@ -87,7 +81,6 @@ Requirement<Op> no_drop_mask(const Stated<Op>& by) {
   return stated<Op>(
       by,
       {.statement = "dropMask is null.",
-       .sides = {Side::accept, Side::reject},
        .applies = takes_ropes,
        .holds = [](const Call<Op>& c) { return !takes_ropes(c) || !given(c.parameters.drop_mask); },
        .violations = {{"drop_mask", [](Call<Op>& c) {
@@ -103,7 +96,6 @@ template <class Op, auto on>
 Requirement<Op> no_padding_mask(const Stated<Op>& by) {
   return stated<Op>(
       by, {.statement = "paddingMask is null.",
-           .sides = {Side::accept, Side::reject},
            .applies = on,
            .holds = [](const Call<Op>& c) { return !on(c) || !given(c.parameters.padding_mask); },
            .violations = {{"padding_mask", [](Call<Op>& c) {
@@ -117,7 +109,6 @@ template <class Op>
 Requirement<Op> drop_mask_present(const Stated<Op>& by) {
   return stated<Op>(
       by, {.statement = "A keepProb below 1 needs a dropMask.",
-           .sides = {Side::accept, Side::reject},
            .applies = drops,
            .holds = [](const Call<Op>& c) { return !drops(c) || given(c.parameters.drop_mask); },
            .violations = {{"drop_mask", [](Call<Op>& c) {

@@ -60,7 +60,6 @@ std::vector<Requirement<Op>> requirements_of(std::span<const Cell<Op>> cells) {
                             .sides = {cell.offered ? Side::accept : Side::none},
                             .notes = cell.notes,
                             .applies = cell.applies,
-                            .holds = always,
                             .violations = {},
                             .reason = cell.offered ? "" : refused_product_reason});
   }

@@ -24,7 +24,6 @@ bool is_like_query(const Call<Op>& c) {
 template <class Op>
 Requirement<Op> pse_types(const Stated<Op>& by) {
   return stated<Op>(by, {.statement = "pseShift is FLOAT16, BFLOAT16 or FLOAT32.",
-                         .sides = {Side::accept, Side::reject},
                          .applies = has_pse,
                          .holds =
                              [](const Call<Op>& c) {
@@ -48,7 +47,6 @@ Requirement<Op> pse_of_fitting_type(const Stated<Op>& by) {
       by,
       {.statement =
            "pseShift has the type of query; slopes of pseType 2 and 3 have that type or FLOAT32.",
-       .sides = {Side::accept, Side::reject},
        .applies = has_pse,
        .holds =
            [](const Call<Op>& c) {
@@ -85,7 +83,6 @@ template <class Op, auto on>
 Requirement<Op> slopes_of_float32(const Stated<Op>& by) {
   static constexpr auto concerned = [](const Call<Op>& c) { return on(c) && passes_slopes(c); };
   return stated<Op>(by, {.statement = "Slopes of pseType 2 and 3 are FLOAT32.",
-                         .sides = {Side::accept, Side::reject},
                          .applies = concerned,
                          .holds =
                              [](const Call<Op>& c) {

@@ -35,7 +35,6 @@ template <class Op>
 Requirement<Op> rope_types(const Stated<Op>& by) {
   return stated<Op>(
       by, {.statement = "queryRope and keyInRope are BFLOAT16.",
-           .sides = {Side::accept, Side::reject},
            .applies = takes_ropes,
            .holds =
                [](const Call<Op>& c) {
@@ -50,7 +49,6 @@ Requirement<Op> rope_types(const Stated<Op>& by) {
 template <class Op>
 Requirement<Op> query_of_rope_type(const Stated<Op>& by) {
   return stated<Op>(by, {.statement = "query has the type of queryRope, which is BFLOAT16.",
-                         .sides = {Side::accept, Side::reject},
                          .applies = takes_ropes,
                          .holds =
                              [](const Call<Op>& c) {
@@ -66,7 +64,6 @@ Requirement<Op> rope_shapes(const Stated<Op>& by) {
   return stated<Op>(
       by,
       {.statement = "queryRope and keyInRope have the tokens and heads of query and keyIn.",
-       .sides = {Side::accept, Side::reject},
        .applies = has_ropes,
        .holds =
            [](const Call<Op>& c) {
@@ -95,7 +92,6 @@ Requirement<Op> head_size_steps(const Stated<Op>& by) {
       by,
       {.statement = "The head sizes of query and of queryRope are multiples of 8. The head size of "
                     "queryRope equals that of keyInRope and is at most that of query.",
-       .sides = {Side::accept, Side::reject},
        .applies = has_ropes,
        .holds =
            [](const Call<Op>& c) {

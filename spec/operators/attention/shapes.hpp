@@ -29,7 +29,6 @@ template <class Op>
 Requirement<Op> padded_layout(const Stated<Op>& by) {
   return stated<Op>(
       by, {.statement = "inputLayout is BSH, SBH, BSND or BNSD, in capitals.",
-           .sides = {Side::accept, Side::reject},
            .applies = [](const Call<Op>& c) { return is_padded(c) && c.attributes.input_layout; },
            .holds =
                [](const Call<Op>& c) {
@@ -46,7 +45,6 @@ template <class Op>
 Requirement<Op> packed_layout(const Stated<Op>& by) {
   return stated<Op>(
       by, {.statement = "inputLayout is TND, in capitals.",
-           .sides = {Side::accept, Side::reject},
            .applies = [](const Call<Op>& c) { return is_packed(c) && c.attributes.input_layout; },
            .holds =
                [](const Call<Op>& c) {
@@ -82,7 +80,6 @@ Requirement<Op> one_batch_size(const Stated<Op>& by) {
       by,
       {.statement = "query, keyIn, value and dy have the same batch size; in TND actualSeqQLen and "
                     "actualSeqKvLen have the same number of entries.",
-       .sides = {Side::accept, Side::reject},
        .applies = ranks_fit,
        .holds = [](const Call<Op>& c) { return !ranks_fit(c) || one_batch(c); },
        .violations = {
@@ -98,7 +95,6 @@ template <class Op, auto is_spared>
 Requirement<Op> ranks(const Stated<Op>& by, std::vector<Violation<Op>> violations) {
   return stated<Op>(
       by, {.statement = "The tensors in inputLayout have as many axes as inputLayout has letters.",
-           .sides = {Side::accept, Side::reject},
            .applies = [](const Call<Op>& c) { return layout_of(c).has_value(); },
            .holds =
                [](const Call<Op>& c) {
@@ -161,7 +157,6 @@ template <class Op>
 Requirement<Op> operands_in_step(const Stated<Op>& by) {
   return stated<Op>(
       by, {.statement = "keyIn and value differ only in their head size.",
-           .sides = {Side::accept, Side::reject},
            .applies = has_key_extents,
            .holds = key_and_value_agree,
            .violations = {
@@ -172,7 +167,6 @@ Requirement<Op> operands_in_step(const Stated<Op>& by) {
 template <class Op>
 Requirement<Op> one_head_size(const Stated<Op>& by) {
   return stated<Op>(by, {.statement = "query and keyIn have one head size.",
-                         .sides = {Side::accept, Side::reject},
                          .applies = has_query_extents,
                          .holds =
                              [](const Call<Op>& c) {
@@ -189,7 +183,6 @@ template <class Op>
 Requirement<Op> narrow_value(const Stated<Op>& by) {
   return stated<Op>(
       by, {.statement = "The head size of value is at most that of keyIn.",
-           .sides = {Side::accept, Side::reject},
            .applies = has_value_extents,
            .holds =
                [](const Call<Op>& c) {

@@ -46,7 +46,6 @@ template <class Op>
 Requirement<Op> heads_limit(const Stated<Op>& by) {
   return stated<Op>(
       by, {.statement = "query has at most 256 heads.",
-           .sides = {Side::accept, Side::reject},
            .applies = has_query_extents,
            .holds =
                [](const Call<Op>& c) {
@@ -66,7 +65,6 @@ template <class Op>
 Requirement<Op> batch_limit(const Stated<Op>& by) {
   return stated<Op>(
       by, {.statement = "The batch size is at most 2M.",
-           .sides = {Side::accept, Side::reject},
            .applies = is_padded_with_extents,
            .holds =
                [](const Call<Op>& c) {
@@ -86,7 +84,6 @@ template <class Op>
 Requirement<Op> batch_limit_with_prefix(const Stated<Op>& by) {
   return stated<Op>(
       by, {.statement = "With a prefix in use the batch size is at most 2K.",
-           .sides = {Side::accept, Side::reject},
            .applies = [](const Call<Op>& c) { return uses_prefix(c) && is_padded_with_extents(c); },
            .holds =
                [](const Call<Op>& c) {
@@ -112,7 +109,6 @@ bool reaches_longest(const Call<Op>& c) {
 template <class Op>
 Requirement<Op> sequence_limit(const Stated<Op>& by) {
   return stated<Op>(by, {.statement = "Sq and Skv are at most 1M.",
-                         .sides = {Side::accept, Side::reject},
                          .applies = is_padded_with_extents,
                          .holds =
                              [](const Call<Op>& c) {
@@ -141,7 +137,6 @@ Requirement<Op> token_limit(const Stated<Op>& by) {
   static constexpr auto concerned = [](const Call<Op>& c) { return is_packed(c) && ranks_fit(c); };
   return stated<Op>(
       by, {.statement = "query and keyIn have at most 1M tokens.",
-           .sides = {Side::accept, Side::reject},
            .applies = concerned,
            .holds = [](const Call<Op>& c) { return !concerned(c) || tokens_of(c) <= most_tokens; },
            .reaches = [](const Call<Op>& c) { return tokens_of(c) >= short_mega; },
@@ -163,7 +158,6 @@ Requirement<Op> wide_head_size_limit(const Stated<Op>& by) {
   static constexpr auto concerned = [](const Call<Op>& c) { return on(c) && has_query_extents(c); };
   return stated<Op>(
       by, {.statement = "The head size of query is at most 768.",
-           .sides = {Side::accept, Side::reject},
            .applies = concerned,
            .holds =
                [](const Call<Op>& c) {

@@ -42,7 +42,6 @@ template <class Op>
 Requirement<Op> no_pse_on_last_split(const Stated<Op>& by) {
   return stated<Op>(
       by, {.statement = "Sparse mode 7 does not accept a pseShift.",
-           .sides = {Side::accept, Side::reject},
            .applies = [](const Call<Op>& c) { return is_packed(c) && masked_in_mode(c, 7); },
            .holds = [](const Call<Op>& c) { return !packed_with_pse(c) || !masked_in_mode(c, 7); },
            .violations = {{"pse_shift", [](Call<Op>& c) {
@@ -64,7 +63,6 @@ Requirement<Op> square_first_split(const Stated<Op>& by) {
       {.statement =
            "In sparse mode 8 a pseShift needs Sq = Skv for every sequence; for the first sequence, "
            "the start indices are added before the comparison.",
-       .sides = {Side::accept, Side::reject},
        .applies = concerned,
        .holds = [](const Call<Op>& c) { return !concerned(c) || is_square_from_the_start(c); },
        .violations = {{"lengths",
@@ -90,7 +88,6 @@ Requirement<Op> square_first_split(const Stated<Op>& by) {
 template <class Op>
 Requirement<Op> no_pse_with_empty_queries(const Stated<Op>& by) {
   return stated<Op>(by, {.statement = "If a sequence has no queries, pseShift is not given.",
-                         .sides = {Side::accept, Side::reject},
                          .applies =
                              [](const Call<Op>& c) {
                                return is_packed(c) && key_as_given(c) &&

@@ -78,13 +78,40 @@ struct Stated {
   std::span<const typename Op::EntryPoint> status_for = {};
 };
 
+template <class Op>
+Stated<Op> of_standing(Standing standing, Stated<Op> by, std::string_view notes = {}) {
+  by.standing = standing;
+  if (!notes.empty()) by.notes = notes;
+  return by;
+}
+/// `ids`: the requirements that are broken whenever this one is broken.
+template <class Op>
+Stated<Op> implying(Stated<Op> by, std::vector<std::string_view> ids) {
+  by.implies = std::move(ids);
+  return by;
+}
+/// States that the page names the status of a refusal: for all entry points, or for `pages`.
+template <class Op>
+Stated<Op> with_status(Stated<Op> by, Status status,
+                       std::span<const typename Op::EntryPoint> pages = {}) {
+  by.status = exactly(status);
+  by.status_for = pages;
+  return by;
+}
+template <class Op>
+Stated<Op> worded(Stated<Op> by, std::string_view statement, std::string_view notes = {}) {
+  by.statement = statement;
+  if (!notes.empty()) by.notes = notes;
+  return by;
+}
+
 /// The other members of a requirement. They are equal for all operators that have this requirement.
 template <class Op>
 struct Shared {
-  std::string_view statement;
-  std::vector<Side> sides;
-  bool (*applies)(const Call<Op>& call);
-  bool (*holds)(const Call<Op>& call);
+  std::string_view statement = {};
+  std::vector<Side> sides = {Side::accept, Side::reject};
+  bool (*applies)(const Call<Op>& call) = always;
+  bool (*holds)(const Call<Op>& call) = always;
   bool (*reaches)(const Call<Op>& call) = nullptr;
   std::vector<Violation<Op>> violations = {};
   std::vector<Variant<Op>> variants = {};
@@ -124,9 +151,7 @@ void change_on(Call<Op>& call) {
 template <class Op, auto on, auto fits, auto... changes>
 Requirement<Op> demanded(const Stated<Op>& by, std::initializer_list<std::string_view> names) {
   auto name = names.begin();
-  return stated<Op>(by, {.statement = {},
-                         .sides = {Side::accept, Side::reject},
-                         .applies = on,
+  return stated<Op>(by, {.applies = on,
                          .holds = [](const Call<Op>& c) { return !on(c) || fits(c); },
                          .violations = {{*name++, change_on<on, changes, Op>}...}});
 }

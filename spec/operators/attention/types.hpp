@@ -41,8 +41,6 @@ template <class Op, auto is_spared>
 Requirement<Op> operand_types(const Stated<Op>& by) {
   return stated<Op>(
       by, {.statement = "query, keyIn and value are FLOAT16, BFLOAT16 or FLOAT32.",
-           .sides = {Side::accept, Side::reject},
-           .applies = always,
            .holds =
                [](const Call<Op>& c) {
                  return all_have_type(
@@ -58,17 +56,13 @@ Requirement<Op> operand_types(const Stated<Op>& by) {
 template <class Op, auto... members>
 Requirement<Op> types_like_query(const Stated<Op>& by) {
   return stated<Op>(by,
-                    {.statement = {},
-                     .sides = {Side::accept, Side::reject},
-                     .applies = always,
-                     .holds = [](const Call<Op>& c) { return all_like_query(c, {members...}); },
+                    {.holds = [](const Call<Op>& c) { return all_like_query(c, {members...}); },
                      .violations = {{name_of<Op>(members), retype_unlike_query<members, Op>}...}});
 }
 
 template <class Op>
 Requirement<Op> drop_mask_type(const Stated<Op>& by) {
   return stated<Op>(by, {.statement = "dropMask is UINT8.",
-                         .sides = {Side::accept, Side::reject},
                          .applies = has_drop_mask,
                          .holds =
                              [](const Call<Op>& c) {
@@ -85,7 +79,6 @@ template <class Op>
 Requirement<Op> mask_types(const Stated<Op>& by) {
   return stated<Op>(by,
                     {.statement = "attenMask is BOOL or UINT8.",
-                     .sides = {Side::accept, Side::reject},
                      .applies = [](const Call<Op>& c) { return given(c.parameters.atten_mask); },
                      .holds =
                          [](const Call<Op>& c) {
@@ -108,8 +101,6 @@ template <class Op>
 Requirement<Op> statistics_type(const Stated<Op>& by) {
   return stated<Op>(
       by, {.statement = "softmaxMax and softmaxSum are FLOAT32.",
-           .sides = {Side::accept, Side::reject},
-           .applies = always,
            .holds =
                [](const Call<Op>& c) {
                  return all_have_type(c,

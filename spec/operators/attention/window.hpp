@@ -113,7 +113,6 @@ Requirement<Op> outer_split_limits(const Stated<Op>& by) {
            "In sparse modes 7 and 8 one sequence has a window: the last one with queries (mode 7) "
            "or the first one with queries (mode 8). There preTokens + nextTokens >= 0, "
            "preTokens >= -Sq and nextTokens >= -Skv.",
-       .sides = {Side::accept, Side::reject},
        .applies = concerned,
        .holds =
            [](const Call<Op>& c) {
@@ -168,7 +167,6 @@ Requirement<Op> band_not_empty(const Stated<Op>& by) {
   return stated<Op>(
       by, {.statement =
                "In sparse mode 4 the band is not empty: preTokens + nextTokens is not negative.",
-           .sides = {Side::accept, Side::reject},
            .applies = [](const Call<Op>& c) { return !windows_in_mode(c, 4).empty(); },
            .holds =
                [](const Call<Op>& c) {

@@ -36,7 +36,6 @@ ForwardRow prefix_mask_per_batch() {
   return stated<Op>(
       in_host_code("FAS-C44c", "mask checks"),
       {.statement = "In sparse mode 5 attenMask has a batch axis if there are several batches.",
-       .sides = {Side::accept, Side::reject},
        .applies = concerned,
        .holds =
            [](const ForwardCall& c) {
@@ -85,7 +84,6 @@ ForwardRow enough_keys() {
   return stated<Op>(
       on_page("FAS-C65", {varlen_page, "constraints"}, varlen_pages),
       {.statement = "In sparse mode 3 no sequence of TND has more queries than keys.",
-       .sides = {Side::accept, Side::reject},
        .applies = [](const ForwardCall& c) { return is_packed(c) && masked_in_mode(c, 3); },
        .holds =
            [](const ForwardCall& c) {
@@ -114,7 +112,6 @@ ForwardRow some_window() {
       on_page("FAS-C69", {dense_page, "constraints"}, {}, {"FAS-C69a", "FAS-C69b"}),
       {.statement = "In sparse modes 0, 4, 7 and 8 the window is not empty: preTokens + nextTokens "
                     "is not negative.",
-       .sides = {Side::accept, Side::reject},
        .applies = reads_window,
        .holds =
            [](const ForwardCall& c) {
@@ -177,8 +174,6 @@ ForwardRow inner_precise() {
                     {.statement = "innerPrecise may be 0, 1 or 2; 2 defines the results of fully "
                                   "masked rows.",
                      .sides = {Side::accept},
-                     .applies = always,
-                     .holds = always,
                      .variants = {{"zero", set_inner_precise_without_mask<0>},
                                   {"one", set_inner_precise_without_mask<1>},
                                   {"two", set_inner_precise_without_mask<2>}}});

@@ -135,9 +135,9 @@ std::vector<ForwardRow> forward_shape_requirements() {
       abandoned_tokens<Op>(of_lengths(open, "FAS-C68c")),
       empty_key_lengths<Op>(of_lengths(open, "FAS-C68d")),
       ascending_sums<Op>(
-          of_standing(disputed, worded({.id = "FAS-C68e", .source = host},
-                                       "The sums do not decrease; the host code treats a "
-                                       "decrease as length 0."))),
+          of_standing(disputed, worded<Op>({.id = "FAS-C68e", .source = host},
+                                           "The sums do not decrease; the host code treats a "
+                                           "decrease as length 0."))),
       empty_lengths<Op>(of_lengths(page, "FAS-C68f")),
       trailing_nothing<Op>(in_host_code("FAS-C68g", "lengths")),
       untried(worded(in_host_code("FAS-C74", "empty outputs"),

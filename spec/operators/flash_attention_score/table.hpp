@@ -92,33 +92,12 @@ inline Stated<ForwardOp> in_host_code(std::string_view id, std::string_view sect
           .standing = Standing::upstream,
           .implies = std::move(implies)};
 }
-inline Stated<ForwardOp> of_standing(Standing standing, Stated<ForwardOp> by,
-                                     std::string_view notes = {}) {
-  by.standing = standing;
-  by.notes = notes;
-  return by;
-}
-/// States that the page names the status of a refusal: for all entry points, or for `pages`.
-inline Stated<ForwardOp> with_status(Stated<ForwardOp> by, Status status,
-                                     ForwardPages pages = every_forward) {
-  by.status = exactly(status);
-  by.status_for = pages;
-  return by;
-}
-inline Stated<ForwardOp> worded(Stated<ForwardOp> by, std::string_view statement,
-                                std::string_view notes = {}) {
-  by.statement = statement;
-  by.notes = notes;
-  return by;
-}
 
 /// A requirement that no call can test, because a call contains only its arguments.
 inline ForwardRow untried(const Stated<ForwardOp>& by, Side side,
                           bool (*applies)(const ForwardCall&),
                           std::string_view reason = content_reason) {
-  return stated<ForwardOp>(
-      by,
-      {.statement = {}, .sides = {side}, .applies = applies, .holds = always, .reason = reason});
+  return stated<ForwardOp>(by, {.sides = {side}, .applies = applies, .reason = reason});
 }
 
 std::vector<ForwardRow> forward_type_requirements();

@@ -30,8 +30,6 @@ ForwardRow softmax_out() {
   return stated<Op>(worded(on_page("FAS-C03", {third_varlen_page, "return values"}), {}, "FAS-Q10"),
                     {.statement = "softmaxOut may be null or given; it is not written.",
                      .sides = {Side::accept},
-                     .applies = always,
-                     .holds = always,
                      .variants = {{"given", [](ForwardCall& c) {
                                      c.parameters.softmax_out = {.present = true,
                                                                  .dtype = DType::fp32};
@@ -50,8 +48,6 @@ ForwardRow plain_formats() {
   return stated<Op>(
       with_status(on_page("FAS-C24", {dense_page, "return values"}), Status::param_invalid),
       {.statement = "No tensor has a private storage format.",
-       .sides = {Side::accept, Side::reject},
-       .applies = always,
        .holds =
            [](const ForwardCall& c) {
              bool plain = true;

@@ -10,121 +10,89 @@ FlashRequirement softmax_in_layout() {
     const auto& layout = c.attributes.softmax_in_layout;
     return layout && (layout->empty() || *layout == "same_as_input");
   };
-  return {.id = "FAG-C83",
-          .statement = "softmaxInLayout is empty or same_as_input.",
-          .source = {upstream_fourth_unpadding_page, "parameters"},
-          .standing = Standing::page,
-          .page_for = u4_page,
-          .sides = {Side::accept, Side::reject},
-          .notes = "FAG-Q4",
-          .applies = is_u4,
-          .holds = [](const FlashCall& c) { return !is_u4(c) || known(c); },
-          .violations = {
-              {"unknown", [](FlashCall& c) { c.attributes.softmax_in_layout = "TND"; }},
-              {"capitals", [](FlashCall& c) { c.attributes.softmax_in_layout = "SAME_AS_INPUT"; }},
-              {"null", [](FlashCall& c) { c.attributes.softmax_in_layout.reset(); }}}};
+  return stated(
+      by(Standing::page, "FAG-C83", {upstream_fourth_unpadding_page, "parameters"}, "FAG-Q4", {},
+         u4_page),
+      {.statement = "softmaxInLayout is empty or same_as_input.",
+       .applies = is_u4,
+       .holds = [](const FlashCall& c) { return !is_u4(c) || known(c); },
+       .violations = {
+           {"unknown", [](FlashCall& c) { c.attributes.softmax_in_layout = "TND"; }},
+           {"capitals", [](FlashCall& c) { c.attributes.softmax_in_layout = "SAME_AS_INPUT"; }},
+           {"null", [](FlashCall& c) { c.attributes.softmax_in_layout.reset(); }}}});
 }
 
 FlashRequirement order_of_statistics() {
-  return {
-      .id = "FAG-C83a",
-      .statement =
-          "In TND softmaxMax and softmaxSum have the shape (T, N, 8) and one of two memory orders. "
-          "heads_first: sequence by sequence, heads before tokens; the vendor's code reads them "
-          "so, on u4 for \"\". tokens_first: tokens before heads, as the shape says; the "
-          "constraints of u1 to u3 say so, and the vendor's code of u4 reads them so for "
-          "\"same_as_input\". The table of u3 has [N,T,8]; the page of u4 exchanges the meanings "
-          "of the two values. Either order is right: a kernel declares its order with the numerics "
-          "statistics_order, statistics_order_empty and statistics_order_same_as_input.",
-      .source = {rope_page, "softmaxMaxOptional, against its constraints"},
-      .standing = Standing::disputed,
-      .sides = {Side::content},
-      .notes = "FAG-Q3, FAG-Q4",
-      .applies = [](const FlashCall& c) { return is_packed(c); },
-      .holds = always,
-      .reason = content_reason};
+  return stated(
+      by(Standing::disputed, "FAG-C83a", {rope_page, "softmaxMaxOptional, against its constraints"},
+         "FAG-Q3, FAG-Q4"),
+      {.statement =
+           "In TND softmaxMax and softmaxSum have the shape (T, N, 8) and one of two memory "
+           "orders. "
+           "heads_first: sequence by sequence, heads before tokens; the vendor's code reads them "
+           "so, on u4 for \"\". tokens_first: tokens before heads, as the shape says; the "
+           "constraints of u1 to u3 say so, and the vendor's code of u4 reads them so for "
+           "\"same_as_input\". The table of u3 has [N,T,8]; the page of u4 exchanges the meanings "
+           "of the two values. Either order is right: a kernel declares its order with the "
+           "numerics "
+           "statistics_order, statistics_order_empty and statistics_order_same_as_input.",
+       .sides = {Side::content},
+       .applies = [](const FlashCall& c) { return is_packed(c); },
+       .reason = content_reason});
 }
 
 FlashRequirement start_indices() {
-  return {.id = "FAG-C84",
-          .statement =
-              "Only the first entries of qStartIdx and kvStartIdx are used, and only if both "
-              "arrays are given.",
-          .source = {upstream_tiling, "start indices"},
-          .standing = Standing::upstream,
-          .sides = {Side::content},
-          .applies = [](const FlashCall& c) { return has_pse_type(c.entry_point); },
-          .holds = always,
-          .reason = content_reason};
+  return stated(
+      by(Standing::upstream, "FAG-C84", {upstream_tiling, "start indices"}),
+      {.statement = "Only the first entries of qStartIdx and kvStartIdx are used, and only if both "
+                    "arrays are given.",
+       .sides = {Side::content},
+       .applies = [](const FlashCall& c) { return has_pse_type(c.entry_point); },
+       .reason = content_reason});
 }
 
 FlashRequirement single_layout() {
-  return {
-      .id = "FAG-C87",
-      .statement = "query, keyIn, value and dy share one layout, which a single attribute names.",
-      .source = {operator_page, "constraints"},
-      .standing = Standing::documented,
-      .stated_for = all_pages,
-      .sides = {Side::none},
-      .applies = always,
-      .holds = always,
-      .reason = "a single argument names the layout of all tensors, so it cannot differ"};
+  return stated(
+      by("FAG-C87", {operator_page, "constraints"}, {}, all_pages),
+      {.statement = "query, keyIn, value and dy share one layout, which a single attribute names.",
+       .sides = {Side::none},
+       .reason = "a single argument names the layout of all tensors, so it cannot differ"});
 }
 
 FlashRequirement matching_packages() {
-  return {.id = "FAG-C88",
-          .statement =
-              "If PyTorch calls the operator, the versions of the CANN packages and of "
-              "PyTorch's packages match.",
-          .source = {unpadding_page, "constraints"},
-          .standing = Standing::documented,
-          .stated_for = u_pages,
-          .sides = {Side::none},
-          .applies = always,
-          .holds = always,
-          .reason = "this suite does not call the vendor's PyTorch"};
+  return stated(
+      by("FAG-C88", {unpadding_page, "constraints"}, {}, u_pages),
+      {.statement = "If PyTorch calls the operator, the versions of the CANN packages and of "
+                    "PyTorch's packages match.",
+       .sides = {Side::none},
+       .reason = "this suite does not call the vendor's PyTorch"});
 }
 
 FlashRequirement time_limit() {
-  return {
-      .id = "FAG-C89",
-      .statement = "A computation that takes too long may time out on the device: split an axis.",
-      .source = {operator_page, "constraints"},
-      .standing = Standing::advice,
-      .sides = {Side::none},
-      .applies = always,
-      .holds = always,
-      .reason = "no page gives a time limit; the limit that this suite uses is its own choice"};
+  return stated(
+      by(Standing::advice, "FAG-C89", {operator_page, "constraints"}),
+      {.statement = "A computation that takes too long may time out on the device: split an axis.",
+       .sides = {Side::none},
+       .reason = "no page gives a time limit; the limit that this suite uses is its own choice"});
 }
 
 FlashRequirement default_mode() {
-  return {.id = "FAG-C90",
-          .statement =
-              "sparseMode 0 is recommended if no other mode is wanted, and, to save memory, if all "
-              "attenMasks have the same shape, smaller than 2048.",
-          .source = {unpadding_page, "constraints"},
-          .standing = Standing::advice,
-          .sides = {Side::none},
-          .applies = always,
-          .holds = always,
-          .reason =
-              "the sentence is advice, which no call can break; the planned cases also use all "
-              "the other modes"};
+  return stated(
+      by(Standing::advice, "FAG-C90", {unpadding_page, "constraints"}),
+      {.statement =
+           "sparseMode 0 is recommended if no other mode is wanted, and, to save memory, if all "
+           "attenMasks have the same shape, smaller than 2048.",
+       .sides = {Side::none},
+       .reason = "the sentence is advice, which no call can break; the planned cases also use all "
+                 "the other modes"});
 }
 
 /// A requirement that no call can exercise, because a call has no other data than its arguments.
 FlashRequirement untried(std::string_view id, std::string_view statement, Source source,
                          std::span<const FlashEntryPoint> pages, Side side,
                          bool (*applies)(const FlashCall&), std::string_view reason) {
-  return {.id = id,
-          .statement = statement,
-          .source = source,
-          .standing = Standing::documented,
-          .stated_for = pages,
-          .sides = {side},
-          .applies = applies,
-          .holds = always,
-          .reason = reason};
+  return stated(by(id, source, {}, pages),
+                {.statement = statement, .sides = {side}, .applies = applies, .reason = reason});
 }
 
 /// If the fixed order of accumulation is required, the judge runs a kernel twice.
@@ -148,16 +116,10 @@ std::vector<FlashRequirement> rows_with_calls() {
 
 std::vector<FlashRequirement> attribute_requirements() {
   std::vector<FlashRequirement> requirements = {
-      keep_prob_range<FlashOp>({.id = "FAG-C60",
-                                .source = {operator_page, "constraints"},
-                                .stated_for = all_pages,
-                                .notes = "FAG-Q27"}),
-      no_dropout<FlashOp>(
-          {.id = "FAG-C61", .source = {rope_page, "constraints"}, .stated_for = u3_page}),
-      drop_mask_size<FlashOp>({.id = "FAG-C62",
-                               .source = {upstream_tiling, "dropMask checks"},
-                               .standing = Standing::upstream,
-                               .notes = "FAG-Q29"}),
+      keep_prob_range<FlashOp>(by("FAG-C60", {operator_page, "constraints"}, "FAG-Q27", all_pages)),
+      no_dropout<FlashOp>(by("FAG-C61", {rope_page, "constraints"}, {}, u3_page)),
+      drop_mask_size<FlashOp>(
+          by(Standing::upstream, "FAG-C62", {upstream_tiling, "dropMask checks"}, "FAG-Q29")),
       softmax_in_layout(),
       order_of_statistics(),
       start_indices(),

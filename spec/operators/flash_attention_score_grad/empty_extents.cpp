@@ -29,59 +29,46 @@ void empty_inputs(FlashCall& call, void (*change)(AttentionProblem& problem)) {
 /// In the vendor's code, empty gradients are legal, and the other gradients are filled with zeros.
 /// The lower limits of 1 on the documentation pages contradict this.
 FlashRequirement no_lone_empty_input() {
-  return {.id = "FAG-C49",
-          .statement = "query has an extent of 0 only if dqOut is empty as well.",
-          .source = {upstream_tiling, "shape checks"},
-          .standing = Standing::upstream,
-          .sides = {Side::accept, Side::reject},
-          .implies = {"FAG-C40b", "FAG-C41b", "FAG-C42a", "FAG-C48", "TND-2a"},
-          .applies = ranks_fit,
-          .holds =
-              [](const FlashCall& c) {
-                return !ranks_fit(c) || !is_empty(c.parameters.query) || is_empty(c.parameters.dq);
-              },
-          .violations = {{"batch",
-                          [](FlashCall& c) {
-                            if (is_padded(c))
-                              empty_inputs(c, [](AttentionProblem& p) { p.batch = 0; });
-                          }},
-                         {"seq_q", [](FlashCall& c) {
-                            empty_inputs(c, [](AttentionProblem& p) {
-                              make_uniform(p);
-                              p.seq_q = 0;
-                            });
-                          }}}};
+  return stated(implying(by(Standing::upstream, "FAG-C49", {upstream_tiling, "shape checks"}),
+                         {"FAG-C40b", "FAG-C41b", "FAG-C42a", "FAG-C48", "TND-2a"}),
+                {.statement = "query has an extent of 0 only if dqOut is empty as well.",
+                 .applies = ranks_fit,
+                 .holds =
+                     [](const FlashCall& c) {
+                       return !ranks_fit(c) || !is_empty(c.parameters.query) ||
+                              is_empty(c.parameters.dq);
+                     },
+                 .violations = {{"batch",
+                                 [](FlashCall& c) {
+                                   if (is_padded(c))
+                                     empty_inputs(c, [](AttentionProblem& p) { p.batch = 0; });
+                                 }},
+                                {"seq_q", [](FlashCall& c) {
+                                   empty_inputs(c, [](AttentionProblem& p) {
+                                     make_uniform(p);
+                                     p.seq_q = 0;
+                                   });
+                                 }}}});
 }
 
 }  // namespace
 
 std::vector<FlashRequirement> empty_extent_requirements() {
-  return {no_batch<FlashOp>({.id = "FAG-C40b",
-                             .source = {operator_page, "constraints"},
-                             .standing = Standing::open,
-                             .stated_for = g_pages}),
-          no_sequence<FlashOp>({.id = "FAG-C41b",
-                                .source = {operator_page, "constraints"},
-                                .standing = Standing::open,
-                                .stated_for = g_pages}),
-          no_tokens<FlashOp>({.id = "FAG-C42a",
-                              .source = {unpadding_page, "constraints"},
-                              .standing = Standing::open,
-                              .stated_for = u_pages,
-                              .page_for = public_pages,
-                              .implies = {"TND-2a"}}),
-          no_channels<FlashOp>({.id = "FAG-C44c",
-                                .source = {operator_page, "constraints"},
-                                .standing = Standing::open,
-                                .stated_for = all_pages,
-                                .page_for = public_pages,
-                                .implies = {"FAG-C35a"}}),
-          some_heads<FlashOp>({.id = "FAG-C39a",
-                               .source = {operator_page, "constraints"},
-                               .stated_for = all_pages,
-                               .page_for = public_pages,
-                               .implies = {"FAG-C37", "FAG-C38"}}),
-          no_lone_empty_input()};
+  return {
+      no_batch<FlashOp>(
+          by(Standing::open, "FAG-C40b", {operator_page, "constraints"}, {}, g_pages)),
+      no_sequence<FlashOp>(
+          by(Standing::open, "FAG-C41b", {operator_page, "constraints"}, {}, g_pages)),
+      no_tokens<FlashOp>(implying(by(Standing::open, "FAG-C42a", {unpadding_page, "constraints"},
+                                     {}, u_pages, public_pages),
+                                  {"TND-2a"})),
+      no_channels<FlashOp>(implying(by(Standing::open, "FAG-C44c", {operator_page, "constraints"},
+                                       {}, all_pages, public_pages),
+                                    {"FAG-C35a"})),
+      some_heads<FlashOp>(
+          implying(by("FAG-C39a", {operator_page, "constraints"}, {}, all_pages, public_pages),
+                   {"FAG-C37", "FAG-C38"})),
+      no_lone_empty_input()};
 }
 
 }  // namespace assay::spec::detail

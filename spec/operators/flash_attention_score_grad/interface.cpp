@@ -12,15 +12,8 @@ constexpr std::string_view protocol_reason =
 /// A rule of the C interface.
 FlashRequirement protocol(std::string_view id, std::string_view statement, Source source,
                           Standing standing, std::span<const FlashEntryPoint> pages = {}) {
-  return {.id = id,
-          .statement = statement,
-          .source = source,
-          .standing = standing,
-          .stated_for = pages,
-          .sides = {Side::none},
-          .applies = always,
-          .holds = always,
-          .reason = protocol_reason};
+  return stated(by(standing, id, source, {}, pages),
+                {.statement = statement, .sides = {Side::none}, .reason = protocol_reason});
 }
 
 }  // namespace
@@ -48,8 +41,7 @@ std::vector<FlashRequirement> interface_requirements() {
       // Requirements FAG-C28 and FAG-C28a check the private formats. The source S-V1 says that
       // every tensor may be a strided view; S-V3 says this about all tensors except null or unused
       // ones.
-      strided_views<FlashOp>(
-          {.id = "API-7", .source = {unpadding_page, "parameters"}, .stated_for = u_pages}),
+      strided_views<FlashOp>(by("API-7", {unpadding_page, "parameters"}, {}, u_pages)),
       // No documentation page contains this rule.
       protocol("API-8", "Outputs share no memory with inputs.", {unpadding_page, "parameters"},
                Standing::derived),

@@ -7,60 +7,38 @@ namespace {
 
 /// Requirement FAG-C65 checks entry point u3, FAG-C66a checks u2 and u4.
 FlashRequirement full_prefix_mode() {
-  return {
-      .id = "FAG-C66",
-      .statement =
-          "sparseMode is not 5: the page lists 0 to 8, and says that a prefix is only for mode 6.",
-      .source = {unpadding_page, "constraints"},
-      .standing = Standing::disputed,
-      .sides = {Side::reject},
-      .notes = "CV-O5",
-      .applies = is_u1,
-      .holds = [](const FlashCall& c) { return !is_u1(c) || c.attributes.sparse_mode != 5; },
-      .violations = {{"five", [](FlashCall& c) {
-                        if (is_u1(c)) enter_mode(c, 5);
-                      }}}};
+  return stated(
+      by(Standing::disputed, "FAG-C66", {unpadding_page, "constraints"}, "CV-O5"),
+      {.statement =
+           "sparseMode is not 5: the page lists 0 to 8, and says that a prefix is only for mode 6.",
+       .sides = {Side::reject},
+       .applies = is_u1,
+       .holds = [](const FlashCall& c) { return !is_u1(c) || c.attributes.sparse_mode != 5; },
+       .violations = {{"five", [](FlashCall& c) {
+                         if (is_u1(c)) enter_mode(c, 5);
+                       }}}});
 }
 
 }  // namespace
 
 std::vector<FlashRequirement> mask_requirements() {
-  return {mode_range<FlashOp>({.id = "FAG-C63",
-                               .source = {unpadding_page, "parameters"},
-                               .stated_for = u_pages,
-                               .page_for = public_pages,
-                               .notes = "FAG-Q11"}),
-          padded_modes<FlashOp>({.id = "FAG-C64",
-                                 .source = {upstream_modes, "modes 7 and 8"},
-                                 .standing = Standing::upstream,
-                                 .notes = "FAG-Q15"}),
-          no_prefix_modes<FlashOp>({.id = "FAG-C65",
-                                    .source = {rope_page, "parameters"},
-                                    .stated_for = u3_page,
-                                    .notes = "FAG-Q6"}),
+  return {mode_range<FlashOp>(
+              by("FAG-C63", {unpadding_page, "parameters"}, "FAG-Q11", u_pages, public_pages)),
+          padded_modes<FlashOp>(
+              by(Standing::upstream, "FAG-C64", {upstream_modes, "modes 7 and 8"}, "FAG-Q15")),
+          no_prefix_modes<FlashOp>(by("FAG-C65", {rope_page, "parameters"}, "FAG-Q6", u3_page)),
           full_prefix_mode(),
           no_full_prefix_mode<FlashOp, is_of_public_page>(
-              {.id = "FAG-C66a",
-               .source = {upstream_second_unpadding_page, "sparseMode"},
-               .standing = Standing::page,
-               .page_for = public_pages,
-               .notes = "CV-O5"}),
-          mask_shapes<FlashOp>({.id = "FAG-C67",
-                                .source = {unpadding_page, "parameters"},
-                                .stated_for = u_pages,
-                                .page_for = public_pages}),
-          packed_masks<FlashOp>({.id = "FAG-C67a",
-                                 .source = {unpadding_page, "parameters"},
-                                 .stated_for = u_pages,
-                                 .page_for = public_pages,
-                                 .notes = "FAG-Q16, CV-O2"}),
-          compressed_mask_shapes<FlashOp>({.id = "FAG-C67b",
-                                           .source = {upstream_modes, "compressed masks"},
-                                           .standing = Standing::upstream}),
-          mask_inside_window<FlashOp>({.id = "FAG-C70",
-                                       .source = {unpadding_page, "constraints"},
-                                       .stated_for = u_pages,
-                                       .notes = "CV-O6"})};
+              by(Standing::page, "FAG-C66a", {upstream_second_unpadding_page, "sparseMode"},
+                 "CV-O5", {}, public_pages)),
+          mask_shapes<FlashOp>(
+              by("FAG-C67", {unpadding_page, "parameters"}, {}, u_pages, public_pages)),
+          packed_masks<FlashOp>(by("FAG-C67a", {unpadding_page, "parameters"}, "FAG-Q16, CV-O2",
+                                   u_pages, public_pages)),
+          compressed_mask_shapes<FlashOp>(
+              by(Standing::upstream, "FAG-C67b", {upstream_modes, "compressed masks"})),
+          mask_inside_window<FlashOp>(
+              by("FAG-C70", {unpadding_page, "constraints"}, "CV-O6", u_pages))};
 }
 
 }  // namespace assay::spec::detail

@@ -5,16 +5,10 @@
 namespace assay::spec::detail {
 
 std::vector<FlashRequirement> prefix_requirements() {
-  return {prefix_per_batch<FlashOp, false>({.id = "FAG-C72",
-                                            .source = {upstream_tiling, "prefix checks"},
-                                            .standing = Standing::upstream,
-                                            .notes = "FAG-Q31"}),
-          prefix_range<FlashOp>({.id = "FAG-C73",
-                                 .source = {unpadding_page, "constraints"},
-                                 .standing = Standing::open,
-                                 .stated_for = g_u1_pages,
-                                 .page_for = public_pages,
-                                 .notes = "FAG-Q24"})};
+  return {prefix_per_batch<FlashOp, false>(
+              by(Standing::upstream, "FAG-C72", {upstream_tiling, "prefix checks"}, "FAG-Q31")),
+          prefix_range<FlashOp>(by(Standing::open, "FAG-C73", {unpadding_page, "constraints"},
+                                   "FAG-Q24", g_u1_pages, public_pages))};
 }
 
 }  // namespace assay::spec::detail

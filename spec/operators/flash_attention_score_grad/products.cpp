@@ -73,15 +73,13 @@ constexpr ForeignCell foreign_cells[] = {
 std::vector<FlashRequirement> product_requirements() {
   std::vector<FlashRequirement> requirements = requirements_of<FlashOp>(cells);
   for (const ForeignCell& cell : foreign_cells)
-    requirements.push_back({.id = cell.id,
-                            .statement = cell.statement,
-                            .source = {cell.page, "products"},
-                            .standing = standing_of(cell.page),
-                            .sides = {Side::none},
-                            .applies = cell.applies,
-                            .holds = always,
-                            .reason = "a call names product a2 or a3, which are both training "
-                                      "devices"});
+    requirements.push_back(
+        stated(by(standing_of(cell.page), cell.id, {cell.page, "products"}),
+               {.statement = cell.statement,
+                .sides = {Side::none},
+                .applies = cell.applies,
+                .reason = "a call names product a2 or a3, which are both training "
+                          "devices"}));
   return requirements;
 }
 

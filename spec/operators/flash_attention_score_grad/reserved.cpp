@@ -31,68 +31,55 @@ bool passes_dpse_of_u1(const FlashCall& c) { return is_u1(c) && passes_dpse(c); 
 /// No code uses the values of paddingMask and softmaxIn, so nobody verified what the host code does
 /// with them.
 FlashRequirement reserved_types() {
-  return {
-      .id = "FAG-C29",
-      .statement =
-          "paddingMask is null, UINT8 or BOOL; softmaxIn is null, FLOAT16, BFLOAT16 or FLOAT32.",
-      .source = {unpadding_page, "parameters"},
-      .standing = Standing::documented,
-      .stated_for = u1_page,
-      .sides = {Side::accept, Side::reject},
-      .notes = "FAG-Q39",
-      .status = exactly(Status::param_invalid),
-      .applies = passes_reserved_input,
-      .holds =
-          [](const FlashCall& c) {
-            const Parameter& mask = c.parameters.padding_mask;
-            const Parameter& softmax_in = c.parameters.softmax_in;
-            return (!takes<&P::padding_mask>(c) || !given(mask) || mask.dtype == DType::uint8 ||
-                    mask.dtype == DType::boolean) &&
-                   (is_u3(c) || !given(softmax_in) || is_fp16_bf16_fp32(softmax_in.dtype));
-          },
-      .violations = {{"padding_mask", pass<&P::padding_mask, DType::fp32, 1, 1, 8, 8>},
-                     {"softmax_in", pass<&P::softmax_in, DType::int32, 1, 8, 8>}},
-      .variants = {{"padding_mask_bool", pass<&P::padding_mask, DType::boolean, 8, 8>},
-                   {"padding_mask_uint8", pass<&P::padding_mask, DType::uint8, 1, 1, 8, 8>},
-                   {"softmax_in_fp16", pass<&P::softmax_in, DType::fp16, 8, 4, 8>},
-                   {"softmax_in_bf16", pass<&P::softmax_in, DType::bf16, 8, 4, 8>},
-                   {"softmax_in_fp32", pass<&P::softmax_in, DType::fp32, 1, 4, 8, 8>}}};
+  return stated(
+      with_status(by("FAG-C29", {unpadding_page, "parameters"}, "FAG-Q39", u1_page),
+                  Status::param_invalid),
+      {.statement =
+           "paddingMask is null, UINT8 or BOOL; softmaxIn is null, FLOAT16, BFLOAT16 or FLOAT32.",
+       .applies = passes_reserved_input,
+       .holds =
+           [](const FlashCall& c) {
+             const Parameter& mask = c.parameters.padding_mask;
+             const Parameter& softmax_in = c.parameters.softmax_in;
+             return (!takes<&P::padding_mask>(c) || !given(mask) || mask.dtype == DType::uint8 ||
+                     mask.dtype == DType::boolean) &&
+                    (is_u3(c) || !given(softmax_in) || is_fp16_bf16_fp32(softmax_in.dtype));
+           },
+       .violations = {{"padding_mask", pass<&P::padding_mask, DType::fp32, 1, 1, 8, 8>},
+                      {"softmax_in", pass<&P::softmax_in, DType::int32, 1, 8, 8>}},
+       .variants = {{"padding_mask_bool", pass<&P::padding_mask, DType::boolean, 8, 8>},
+                    {"padding_mask_uint8", pass<&P::padding_mask, DType::uint8, 1, 1, 8, 8>},
+                    {"softmax_in_fp16", pass<&P::softmax_in, DType::fp16, 8, 4, 8>},
+                    {"softmax_in_bf16", pass<&P::softmax_in, DType::bf16, 8, 4, 8>},
+                    {"softmax_in_fp32", pass<&P::softmax_in, DType::fp32, 1, 4, 8, 8>}}});
 }
 
 /// The documentation page lists types for dpseOut, but its list of refusals omits them, and no
 /// kernel writes this output.
 FlashRequirement dpse_types() {
-  return {.id = "FAG-C29a",
-          .statement =
-              "dpseOut, if passed, is FLOAT16, BFLOAT16 or FLOAT32; no page promises a refusal.",
-          .source = {unpadding_page, "parameters"},
-          .standing = Standing::open,
-          .stated_for = u1_page,
-          .sides = {Side::reject},
-          .notes = "FAG-Q22",
-          .applies = passes_dpse_of_u1,
-          .holds =
-              [](const FlashCall& c) {
-                return !passes_dpse_of_u1(c) || is_fp16_bf16_fp32(c.parameters.dpse.dtype);
-              },
-          .violations = {{"dpse", [](FlashCall& c) {
-                            if (is_u1(c)) pass<&P::dpse, DType::int32, 1, 1, 8, 8>(c);
-                          }}}};
+  return stated(
+      by(Standing::open, "FAG-C29a", {unpadding_page, "parameters"}, "FAG-Q22", u1_page),
+      {.statement =
+           "dpseOut, if passed, is FLOAT16, BFLOAT16 or FLOAT32; no page promises a refusal.",
+       .sides = {Side::reject},
+       .applies = passes_dpse_of_u1,
+       .holds =
+           [](const FlashCall& c) {
+             return !passes_dpse_of_u1(c) || is_fp16_bf16_fp32(c.parameters.dpse.dtype);
+           },
+       .violations = {{"dpse", [](FlashCall& c) {
+                         if (is_u1(c)) pass<&P::dpse, DType::int32, 1, 1, 8, 8>(c);
+                       }}}});
 }
 
 FlashRequirement passed_dpse() {
-  return {.id = "FAG-C29b",
-          .statement = "dpseOut may be passed; it has no meaning.",
-          .source = {unpadding_page, "parameters"},
-          .standing = Standing::documented,
-          .stated_for = u1_page,
-          .sides = {Side::accept},
-          .notes = "FAG-Q22",
-          .applies = passes_dpse,
-          .holds = always,
-          .variants = {{"fp16", pass<&P::dpse, DType::fp16, 1, 4, 8, 8>},
-                       {"bf16", pass<&P::dpse, DType::bf16, 1, 4, 8, 8>},
-                       {"fp32", pass<&P::dpse, DType::fp32, 1, 4, 8, 8>}}};
+  return stated(by("FAG-C29b", {unpadding_page, "parameters"}, "FAG-Q22", u1_page),
+                {.statement = "dpseOut may be passed; it has no meaning.",
+                 .sides = {Side::accept},
+                 .applies = passes_dpse,
+                 .variants = {{"fp16", pass<&P::dpse, DType::fp16, 1, 4, 8, 8>},
+                              {"bf16", pass<&P::dpse, DType::bf16, 1, 4, 8, 8>},
+                              {"fp32", pass<&P::dpse, DType::fp32, 1, 4, 8, 8>}}});
 }
 
 /// The documentation page lists axes but no refusal, and the host code never checks the axes.
@@ -100,35 +87,33 @@ FlashRequirement reserved_ranks() {
   static constexpr auto has = [](const Parameter& p, std::initializer_list<std::size_t> ranks) {
     return !given(p) || std::ranges::count(ranks, p.shape.size()) > 0;
   };
-  return {.id = "FAG-C29c",
-          .statement =
-              "The page lists two or four axes for paddingMask, three or four for softmaxIn and "
-              "four for dpseOut.",
-          .source = {unpadding_page, "parameters"},
-          .standing = Standing::open,
-          .stated_for = u1_page,
-          .sides = {Side::reject},
-          .applies =
-              [](const FlashCall& c) {
-                return is_u1(c) && (passes_reserved_input(c) || passes_dpse(c));
-              },
-          .holds =
-              [](const FlashCall& c) {
-                const P& p = c.parameters;
-                return !is_u1(c) || (has(p.padding_mask, {2, 4}) && has(p.softmax_in, {3, 4}) &&
-                                     has(p.dpse, {4}));
-              },
-          .violations = {{"padding_mask",
-                          [](FlashCall& c) {
-                            if (is_u1(c)) pass<&P::padding_mask, DType::uint8, 1, 8, 8>(c);
-                          }},
-                         {"softmax_in",
-                          [](FlashCall& c) {
-                            if (is_u1(c)) pass<&P::softmax_in, DType::fp32, 8, 8>(c);
-                          }},
-                         {"dpse", [](FlashCall& c) {
-                            if (is_u1(c)) pass<&P::dpse, DType::fp32, 8, 8, 8>(c);
-                          }}}};
+  return stated(
+      by(Standing::open, "FAG-C29c", {unpadding_page, "parameters"}, {}, u1_page),
+      {.statement =
+           "The page lists two or four axes for paddingMask, three or four for softmaxIn and "
+           "four for dpseOut.",
+       .sides = {Side::reject},
+       .applies =
+           [](const FlashCall& c) {
+             return is_u1(c) && (passes_reserved_input(c) || passes_dpse(c));
+           },
+       .holds =
+           [](const FlashCall& c) {
+             const P& p = c.parameters;
+             return !is_u1(c) ||
+                    (has(p.padding_mask, {2, 4}) && has(p.softmax_in, {3, 4}) && has(p.dpse, {4}));
+           },
+       .violations = {{"padding_mask",
+                       [](FlashCall& c) {
+                         if (is_u1(c)) pass<&P::padding_mask, DType::uint8, 1, 8, 8>(c);
+                       }},
+                      {"softmax_in",
+                       [](FlashCall& c) {
+                         if (is_u1(c)) pass<&P::softmax_in, DType::fp32, 8, 8>(c);
+                       }},
+                      {"dpse", [](FlashCall& c) {
+                         if (is_u1(c)) pass<&P::dpse, DType::fp32, 8, 8, 8>(c);
+                       }}}});
 }
 
 template <FlashMember member, DType dtype, std::int64_t... extents>
@@ -140,19 +125,16 @@ void pass_on_u3(FlashCall& call) {
 
 /// The documentation page says "not used" and lists neither types nor axes for this tensor.
 FlashRequirement unused_on_u3() {
-  return {.id = "FAG-C29d",
-          .statement = "softmaxIn and dpseOut may be passed; they have no meaning.",
-          .source = {rope_page, "parameters"},
-          .standing = Standing::documented,
-          .stated_for = u3_page,
-          .sides = {Side::accept},
-          .applies =
-              [](const FlashCall& c) {
-                return is_u3(c) && (given(c.parameters.softmax_in) || given(c.parameters.dpse));
-              },
-          .holds = always,
-          .variants = {{"softmax_in", pass_on_u3<&P::softmax_in, DType::bf16, 8, 4, 8>},
-                       {"dpse", pass_on_u3<&P::dpse, DType::bf16, 1, 4, 8, 8>}}};
+  return stated(by("FAG-C29d", {rope_page, "parameters"}, {}, u3_page),
+                {.statement = "softmaxIn and dpseOut may be passed; they have no meaning.",
+                 .sides = {Side::accept},
+                 .applies =
+                     [](const FlashCall& c) {
+                       return is_u3(c) &&
+                              (given(c.parameters.softmax_in) || given(c.parameters.dpse));
+                     },
+                 .variants = {{"softmax_in", pass_on_u3<&P::softmax_in, DType::bf16, 8, 4, 8>},
+                              {"dpse", pass_on_u3<&P::dpse, DType::bf16, 1, 4, 8, 8>}}});
 }
 
 /// Makes a tensor of rank 0, because the documentation page contains a "0" in its column of axes.
@@ -167,27 +149,23 @@ void pass_scalar(FlashCall& call) {
 FlashRequirement scalars() {
   static constexpr FlashMember optional[] = {&P::pse_shift,  &P::drop_mask,  &P::padding_mask,
                                              &P::atten_mask, &P::softmax_in, &P::dpse};
-  return {.id = "API-6",
-          .statement =
-              "An optional tensor may be null or have rank 0; both mean that it "
-              "is absent.",
-          .source = {unpadding_page, "parameters"},
-          .standing = Standing::documented,
-          .stated_for = u1_page,
-          .sides = {Side::accept},
-          .applies =
-              [](const FlashCall& c) {
-                return !is_u3(c) && std::ranges::any_of(optional, [&](FlashMember member) {
-                  return (c.parameters.*member).present && (c.parameters.*member).shape.empty();
-                });
-              },
-          .holds = always,
-          .variants = {{"pse_shift", pass_scalar<&P::pse_shift, DType::fp32>},
-                       {"drop_mask", pass_scalar<&P::drop_mask, DType::uint8>},
-                       {"padding_mask", pass_scalar<&P::padding_mask, DType::uint8>},
-                       {"atten_mask", pass_scalar<&P::atten_mask, DType::boolean>},
-                       {"softmax_in", pass_scalar<&P::softmax_in, DType::fp32>},
-                       {"dpse", pass_scalar<&P::dpse, DType::fp32>}}};
+  return stated(by("API-6", {unpadding_page, "parameters"}, {}, u1_page),
+                {.statement = "An optional tensor may be null or have rank 0; both mean that it "
+                              "is absent.",
+                 .sides = {Side::accept},
+                 .applies =
+                     [](const FlashCall& c) {
+                       return !is_u3(c) && std::ranges::any_of(optional, [&](FlashMember member) {
+                         return (c.parameters.*member).present &&
+                                (c.parameters.*member).shape.empty();
+                       });
+                     },
+                 .variants = {{"pse_shift", pass_scalar<&P::pse_shift, DType::fp32>},
+                              {"drop_mask", pass_scalar<&P::drop_mask, DType::uint8>},
+                              {"padding_mask", pass_scalar<&P::padding_mask, DType::uint8>},
+                              {"atten_mask", pass_scalar<&P::atten_mask, DType::boolean>},
+                              {"softmax_in", pass_scalar<&P::softmax_in, DType::fp32>},
+                              {"dpse", pass_scalar<&P::dpse, DType::fp32>}}});
 }
 
 template <std::int64_t value>
@@ -198,16 +176,10 @@ void set_inner_precise(FlashCall& call) {
 /// The sources S-V1 and S-V3 call innerPrecise unused. The other pages give meanings to its values,
 /// but these meanings belong to the forward operator.
 FlashRequirement inner_precise() {
-  return {.id = "FAG-C85",
-          .statement = "innerPrecise may have any value: it is not used.",
-          .source = {unpadding_page, "parameters"},
-          .standing = Standing::documented,
-          .stated_for = u_pages,
-          .page_for = public_pages,
-          .sides = {Side::accept},
-          .applies = always,
-          .holds = always,
-          .variants = {{"two", set_inner_precise<2>}, {"negative", set_inner_precise<-1>}}};
+  return stated(by("FAG-C85", {unpadding_page, "parameters"}, {}, u_pages, public_pages),
+                {.statement = "innerPrecise may have any value: it is not used.",
+                 .sides = {Side::accept},
+                 .variants = {{"two", set_inner_precise<2>}, {"negative", set_inner_precise<-1>}}});
 }
 
 }  // namespace

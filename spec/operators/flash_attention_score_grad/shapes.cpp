@@ -40,70 +40,63 @@ FlashRequirement listed_ranks() {
   static constexpr auto concerned = [](const FlashCall& c) {
     return is_packed_but_u3(c) && layout_of(c).has_value();
   };
-  return {.id = "FAG-C32a",
-          .statement =
-              "The page's table lists ranks 0, 3 and 4 for the tensors in inputLayout, but TND has "
-              "three axes.",
-          .source = {unpadding_page, "parameters"},
-          .standing = Standing::disputed,
-          .sides = {Side::reject},
-          .notes = "FAG-Q5",
-          .applies = concerned,
-          .holds =
-              [](const FlashCall& c) {
-                return !concerned(c) ||
-                       std::ranges::none_of(TensorRoles<FlashOp>::laid_out(c.entry_point),
-                                            [&](FlashMember member) {
-                                              return is_listed_rank(c, c.parameters.*member);
-                                            });
-              },
-          .violations = {{"query_of_rank_4",
-                          [](FlashCall& c) {
-                            if (concerned(c)) add_axis<&P::query>(c);
-                          }},
-                         {"attention_in_of_rank_0", [](FlashCall& c) {
-                            if (concerned(c)) make_scalar<&P::attention_in>(c);
-                          }}}};
+  return stated(
+      by(Standing::disputed, "FAG-C32a", {unpadding_page, "parameters"}, "FAG-Q5"),
+      {.statement =
+           "The page's table lists ranks 0, 3 and 4 for the tensors in inputLayout, but TND has "
+           "three axes.",
+       .sides = {Side::reject},
+       .applies = concerned,
+       .holds =
+           [](const FlashCall& c) {
+             return !concerned(c) ||
+                    std::ranges::none_of(TensorRoles<FlashOp>::laid_out(c.entry_point),
+                                         [&](FlashMember member) {
+                                           return is_listed_rank(c, c.parameters.*member);
+                                         });
+           },
+       .violations = {{"query_of_rank_4",
+                       [](FlashCall& c) {
+                         if (concerned(c)) add_axis<&P::query>(c);
+                       }},
+                      {"attention_in_of_rank_0", [](FlashCall& c) {
+                         if (concerned(c)) make_scalar<&P::attention_in>(c);
+                       }}}});
 }
 
 FlashRequirement one_batch_size_with_dy() {
-  FlashRequirement requirement = one_batch_size<FlashOp>(
-      {.id = "FAG-C33", .source = {unpadding_page, "constraints"}, .stated_for = u_pages});
+  FlashRequirement requirement =
+      one_batch_size<FlashOp>(by("FAG-C33", {unpadding_page, "constraints"}, {}, u_pages));
   requirement.violations.insert(requirement.violations.begin() + 2,
                                 {"dy", [](FlashCall& c) { grow(c, {&P::dy}, Axis::batch); }});
   return requirement;
 }
 
 FlashRequirement one_width_on_u4() {
-  return {.id = "FAG-C35a",
-          .statement = "The head size of value is that of query.",
-          .source = {upstream_fourth_unpadding_page, "constraints"},
-          .standing = Standing::open,
-          .page_for = u4_page,
-          .sides = {Side::reject},
-          .applies = [](const FlashCall& c) { return is_u4(c) && has_value_extents(c); },
-          .holds =
-              [](const FlashCall& c) {
-                const auto value = value_as_given(c);
-                return !is_u4(c) || !value || value->dim >= query_as_given(c)->dim;
-              },
-          .violations = {{"value", [](FlashCall& c) {
-                            if (!is_u4(c)) return;
-                            rewrite(c, [](AttentionProblem& p) {
-                              p.head_dim = 16;
-                              p.head_dim_v = 8;
-                            });
-                          }}}};
+  return stated(by(Standing::open, "FAG-C35a", {upstream_fourth_unpadding_page, "constraints"}, {},
+                   {}, u4_page),
+                {.statement = "The head size of value is that of query.",
+                 .sides = {Side::reject},
+                 .applies = [](const FlashCall& c) { return is_u4(c) && has_value_extents(c); },
+                 .holds =
+                     [](const FlashCall& c) {
+                       const auto value = value_as_given(c);
+                       return !is_u4(c) || !value || value->dim >= query_as_given(c)->dim;
+                     },
+                 .violations = {{"value", [](FlashCall& c) {
+                                   if (!is_u4(c)) return;
+                                   rewrite(c, [](AttentionProblem& p) {
+                                     p.head_dim = 16;
+                                     p.head_dim_v = 8;
+                                   });
+                                 }}}});
 }
 
 FlashRequirement operands_in_step_with_dy() {
-  FlashRequirement requirement = operands_in_step<FlashOp>(
-      {.id = "FAG-C36",
-       .statement =
-           "keyIn and value differ only in their head size; dy has query's shape except for the "
-           "last axis, which has the size of value's last axis.",
-       .source = {unpadding_page, "constraints"},
-       .stated_for = u_pages});
+  FlashRequirement requirement = operands_in_step<FlashOp>(worded<FlashOp>(
+      by("FAG-C36", {unpadding_page, "constraints"}, {}, u_pages),
+      "keyIn and value differ only in their head size; dy has query's shape except for the "
+      "last axis, which has the size of value's last axis."));
   requirement.holds = operands_agree;
   requirement.violations.insert(requirement.violations.end(),
                                 {{"dy_seq", [](FlashCall& c) { grow(c, {&P::dy}, Axis::seq); }},
@@ -115,32 +108,26 @@ FlashRequirement operands_in_step_with_dy() {
 }  // namespace
 
 std::vector<FlashRequirement> shape_requirements() {
-  return {padded_layout<FlashOp>(
-              {.id = "FAG-C30", .source = {operator_page, "constraints"}, .stated_for = g_pages}),
-          packed_layout<FlashOp>({.id = "FAG-C31",
-                                  .source = {unpadding_page, "parameters"},
-                                  .stated_for = u_pages,
-                                  .page_for = public_pages}),
-          ranks<FlashOp, is_spared_rank>(
-              {.id = "FAG-C32", .source = {unpadding_page, "parameters"}, .stated_for = u_pages},
-              {{"query", drop_axis<&P::query>},
-               {"key", drop_axis<&P::key>},
-               {"value", drop_axis<&P::value>},
-               {"dy", drop_axis<&P::dy>},
-               {"attention_in", drop_axis<&P::attention_in>},
-               {"query_rope", drop_rope_axis<&P::query_rope>},
-               {"key_rope", add_rope_axis<&P::key_rope>},
-               {"dq", drop_axis<&P::dq>},
-               {"dk", drop_axis<&P::dk>},
-               {"dv", drop_axis<&P::dv>},
-               {"dq_rope", add_rope_axis<&P::dq_rope>},
-               {"dk_rope", drop_rope_axis<&P::dk_rope>}}),
+  return {padded_layout<FlashOp>(by("FAG-C30", {operator_page, "constraints"}, {}, g_pages)),
+          packed_layout<FlashOp>(
+              by("FAG-C31", {unpadding_page, "parameters"}, {}, u_pages, public_pages)),
+          ranks<FlashOp, is_spared_rank>(by("FAG-C32", {unpadding_page, "parameters"}, {}, u_pages),
+                                         {{"query", drop_axis<&P::query>},
+                                          {"key", drop_axis<&P::key>},
+                                          {"value", drop_axis<&P::value>},
+                                          {"dy", drop_axis<&P::dy>},
+                                          {"attention_in", drop_axis<&P::attention_in>},
+                                          {"query_rope", drop_rope_axis<&P::query_rope>},
+                                          {"key_rope", add_rope_axis<&P::key_rope>},
+                                          {"dq", drop_axis<&P::dq>},
+                                          {"dk", drop_axis<&P::dk>},
+                                          {"dv", drop_axis<&P::dv>},
+                                          {"dq_rope", add_rope_axis<&P::dq_rope>},
+                                          {"dk_rope", drop_rope_axis<&P::dk_rope>}}),
           listed_ranks(),
           one_batch_size_with_dy(),
-          one_head_size<FlashOp>(
-              {.id = "FAG-C34", .source = {unpadding_page, "constraints"}, .stated_for = u_pages}),
-          narrow_value<FlashOp>(
-              {.id = "FAG-C35", .source = {unpadding_page, "constraints"}, .stated_for = u1_page}),
+          one_head_size<FlashOp>(by("FAG-C34", {unpadding_page, "constraints"}, {}, u_pages)),
+          narrow_value<FlashOp>(by("FAG-C35", {unpadding_page, "constraints"}, {}, u1_page)),
           one_width_on_u4(),
           operands_in_step_with_dy()};
 }

@@ -10,27 +10,24 @@ namespace {
 
 FlashRequirement packed_sequence_limit() {
   static constexpr auto concerned = [](const FlashCall& c) { return is_u4(c) && key_as_given(c); };
-  return {.id = "FAG-C41a",
-          .statement = "No sequence of query or keyIn is longer than 1M.",
-          .source = {upstream_fourth_unpadding_page, "constraints"},
-          .standing = Standing::page,
-          .page_for = u4_page,
-          .sides = {Side::accept, Side::reject},
-          .implies = {"FAG-C42"},
-          .applies = concerned,
-          .holds =
-              [](const FlashCall& c) {
-                return !concerned(c) ||
-                       std::max(query_as_given(c)->seq, key_as_given(c)->seq) <= longest_sequence;
-              },
-          .reaches = reaches_longest,
-          .violations = {{"seq_q",
-                          [](FlashCall& c) {
-                            if (is_u4(c)) rewrite(c, lengthen<true>);
-                          }},
-                         {"seq_kv", [](FlashCall& c) {
-                            if (is_u4(c)) rewrite(c, lengthen<false>);
-                          }}}};
+  return stated(implying(by(Standing::page, "FAG-C41a",
+                            {upstream_fourth_unpadding_page, "constraints"}, {}, {}, u4_page),
+                         {"FAG-C42"}),
+                {.statement = "No sequence of query or keyIn is longer than 1M.",
+                 .applies = concerned,
+                 .holds =
+                     [](const FlashCall& c) {
+                       return !concerned(c) || std::max(query_as_given(c)->seq,
+                                                        key_as_given(c)->seq) <= longest_sequence;
+                     },
+                 .reaches = reaches_longest,
+                 .violations = {{"seq_q",
+                                 [](FlashCall& c) {
+                                   if (is_u4(c)) rewrite(c, lengthen<true>);
+                                 }},
+                                {"seq_kv", [](FlashCall& c) {
+                                   if (is_u4(c)) rewrite(c, lengthen<false>);
+                                 }}}});
 }
 
 bool is_of_wide_page(const FlashCall& c) { return is_u3(c) || is_of_public_page(c); }
@@ -42,27 +39,21 @@ FlashRequirement head_size_limit() {
   static constexpr auto concerned = [](const FlashCall& c) {
     return is_of_narrow_page(c) && has_query_extents(c);
   };
-  return {.id = "FAG-C44b",
-          .statement =
-              "The head size is at most 768, the largest limit of all pages; the limit of "
-              "this page is 512.",
-          .source = {operator_page, "constraints"},
-          .standing = Standing::documented,
-          .stated_for = g_u1_pages,
-          .sides = {Side::accept, Side::reject},
-          .notes = "FAG-Q2",
-          .applies = concerned,
-          .holds =
-              [](const FlashCall& c) {
-                return !concerned(c) || query_as_given(c)->dim <= widest_head_dim;
-              },
-          .reaches = [](const FlashCall& c) { return query_as_given(c)->dim >= agreed_head_dim; },
-          .violations = {{"head_dim", [](FlashCall& c) {
-                            if (!is_of_narrow_page(c)) return;
-                            rewrite(c, [](AttentionProblem& p) {
-                              set_head_dim(p, widest_head_dim + 1);
-                            });
-                          }}}};
+  return stated(
+      by("FAG-C44b", {operator_page, "constraints"}, "FAG-Q2", g_u1_pages),
+      {.statement = "The head size is at most 768, the largest limit of all pages; the limit of "
+                    "this page is 512.",
+       .applies = concerned,
+       .holds =
+           [](const FlashCall& c) {
+             return !concerned(c) || query_as_given(c)->dim <= widest_head_dim;
+           },
+       .reaches = [](const FlashCall& c) { return query_as_given(c)->dim >= agreed_head_dim; },
+       .violations = {{"head_dim", [](FlashCall& c) {
+                         if (!is_of_narrow_page(c)) return;
+                         rewrite(c,
+                                 [](AttentionProblem& p) { set_head_dim(p, widest_head_dim + 1); });
+                       }}}});
 }
 
 /// The host code has no limit, and newer pages allow 768.
@@ -71,28 +62,25 @@ FlashRequirement narrow_head_sizes() {
     return is_of_narrow_page(c) && has_query_extents(c) &&
            query_as_given(c)->dim <= widest_head_dim;
   };
-  return {.id = "FAG-C44a",
-          .statement = "The head size of query is at most 512; newer pages say 768.",
-          .source = {operator_page, "constraints"},
-          .standing = Standing::open,
-          .stated_for = g_u1_pages,
-          .sides = {Side::reject},
-          .notes = "FAG-Q2",
-          .applies = concerned,
-          .holds =
-              [](const FlashCall& c) {
-                return !concerned(c) || query_as_given(c)->dim <= agreed_head_dim;
-              },
-          .violations = {
-              {"head_dim_513",
-               [](FlashCall& c) {
-                 if (!is_of_narrow_page(c)) return;
-                 rewrite(c, [](AttentionProblem& p) { set_head_dim(p, agreed_head_dim + 1); });
-               }},
-              {"head_dim_768", [](FlashCall& c) {
-                 if (!is_of_narrow_page(c)) return;
-                 rewrite(c, [](AttentionProblem& p) { set_head_dim(p, widest_head_dim); });
-               }}}};
+  return stated(
+      by(Standing::open, "FAG-C44a", {operator_page, "constraints"}, "FAG-Q2", g_u1_pages),
+      {.statement = "The head size of query is at most 512; newer pages say 768.",
+       .sides = {Side::reject},
+       .applies = concerned,
+       .holds =
+           [](const FlashCall& c) {
+             return !concerned(c) || query_as_given(c)->dim <= agreed_head_dim;
+           },
+       .violations = {{"head_dim_513",
+                       [](FlashCall& c) {
+                         if (!is_of_narrow_page(c)) return;
+                         rewrite(c,
+                                 [](AttentionProblem& p) { set_head_dim(p, agreed_head_dim + 1); });
+                       }},
+                      {"head_dim_768", [](FlashCall& c) {
+                         if (!is_of_narrow_page(c)) return;
+                         rewrite(c, [](AttentionProblem& p) { set_head_dim(p, widest_head_dim); });
+                       }}}});
 }
 
 /// Returns whether `count` is between the two readings of a limit: above `least` (K = 1000) and at
@@ -128,61 +116,50 @@ void multiply(FlashCall& call) {
 }
 
 FlashRequirement meaning_of_k_and_m() {
-  return {
-      .id = "FAG-C94",
-      .statement =
-          "No page says whether K is 1000 or 1024, or whether M is 1000 * 1000 or 1024 * 1024: no "
-          "size is between the two possible values of its limit.",
-      .source = {operator_page, "constraints"},
-      .standing = Standing::disputed,
-      .sides = {Side::reject},
-      .notes = "FAG-Q25",
-      .applies = [](const FlashCall& c) { return key_as_given(c).has_value(); },
-      .holds = is_within_all_readings,
-      .violations = {{"sequences", multiply<2 * kilo, true, false>},
-                     {"sequences_with_prefix", multiply<kilo, true, true>},
-                     {"batch", multiply<2 * mega, false, false>},
-                     {"batch_with_prefix", multiply<2 * kilo, false, true>},
-                     {"seq_q",
-                      [](FlashCall& c) {
-                        rewrite(c, [](AttentionProblem& p) {
-                          make_small(p);
-                          p.seq_q = longest_sequence;
-                        });
-                      }},
-                     {"seq_kv", [](FlashCall& c) {
-                        rewrite(c, [](AttentionProblem& p) {
-                          make_small(p);
-                          p.seq_kv = longest_sequence;
-                        });
-                      }}}};
+  return stated(
+      by(Standing::disputed, "FAG-C94", {operator_page, "constraints"}, "FAG-Q25"),
+      {.statement =
+           "No page says whether K is 1000 or 1024, or whether M is 1000 * 1000 or 1024 * 1024: no "
+           "size is between the two possible values of its limit.",
+       .sides = {Side::reject},
+       .applies = [](const FlashCall& c) { return key_as_given(c).has_value(); },
+       .holds = is_within_all_readings,
+       .violations = {{"sequences", multiply<2 * kilo, true, false>},
+                      {"sequences_with_prefix", multiply<kilo, true, true>},
+                      {"batch", multiply<2 * mega, false, false>},
+                      {"batch_with_prefix", multiply<2 * kilo, false, true>},
+                      {"seq_q",
+                       [](FlashCall& c) {
+                         rewrite(c, [](AttentionProblem& p) {
+                           make_small(p);
+                           p.seq_q = longest_sequence;
+                         });
+                       }},
+                      {"seq_kv", [](FlashCall& c) {
+                         rewrite(c, [](AttentionProblem& p) {
+                           make_small(p);
+                           p.seq_kv = longest_sequence;
+                         });
+                       }}}});
 }
 
 }  // namespace
 
 std::vector<FlashRequirement> size_requirements() {
-  return {heads_limit<FlashOp>({.id = "FAG-C39",
-                                .source = {operator_page, "constraints"},
-                                .stated_for = all_pages,
-                                .page_for = public_pages}),
-          batch_limit<FlashOp>(
-              {.id = "FAG-C40", .source = {operator_page, "constraints"}, .stated_for = g_pages}),
-          batch_limit_with_prefix<FlashOp>(
-              {.id = "FAG-C40a", .source = {operator_page, "constraints"}, .stated_for = g_pages}),
-          sequence_limit<FlashOp>(
-              {.id = "FAG-C41", .source = {operator_page, "constraints"}, .stated_for = g_pages}),
-          packed_sequence_limit(),
-          token_limit<FlashOp>({.id = "FAG-C42",
-                                .source = {unpadding_page, "constraints"},
-                                .stated_for = u_pages,
-                                .page_for = public_pages}),
-          wide_head_size_limit<FlashOp, is_of_wide_page>({.id = "FAG-C44",
-                                                          .source = {rope_page, "constraints"},
-                                                          .stated_for = u3_page,
-                                                          .page_for = public_pages}),
-          narrow_head_sizes(),
-          head_size_limit(),
-          meaning_of_k_and_m()};
+  return {
+      heads_limit<FlashOp>(
+          by("FAG-C39", {operator_page, "constraints"}, {}, all_pages, public_pages)),
+      batch_limit<FlashOp>(by("FAG-C40", {operator_page, "constraints"}, {}, g_pages)),
+      batch_limit_with_prefix<FlashOp>(by("FAG-C40a", {operator_page, "constraints"}, {}, g_pages)),
+      sequence_limit<FlashOp>(by("FAG-C41", {operator_page, "constraints"}, {}, g_pages)),
+      packed_sequence_limit(),
+      token_limit<FlashOp>(
+          by("FAG-C42", {unpadding_page, "constraints"}, {}, u_pages, public_pages)),
+      wide_head_size_limit<FlashOp, is_of_wide_page>(
+          by("FAG-C44", {rope_page, "constraints"}, {}, u3_page, public_pages)),
+      narrow_head_sizes(),
+      head_size_limit(),
+      meaning_of_k_and_m()};
 }
 
 }  // namespace assay::spec::detail

@@ -7,18 +7,12 @@
 namespace assay::spec::detail {
 
 std::vector<FlashRequirement> split_requirements() {
-  return {no_pse_on_last_split<FlashOp>({.id = "FAG-C74",
-                                         .source = {unpadding_page, "constraints"},
-                                         .stated_for = u1_page,
-                                         .page_for = u2_page,
-                                         .notes = "FAG-Q9"}),
-          square_first_split<FlashOp>({.id = "FAG-C75",
-                                       .source = {unpadding_page, "constraints"},
-                                       .stated_for = u1_page,
-                                       .page_for = u2_page,
-                                       .notes = "FAG-Q9, FAG-Q10"}),
+  return {no_pse_on_last_split<FlashOp>(
+              by("FAG-C74", {unpadding_page, "constraints"}, "FAG-Q9", u1_page, u2_page)),
+          square_first_split<FlashOp>(
+              by("FAG-C75", {unpadding_page, "constraints"}, "FAG-Q9, FAG-Q10", u1_page, u2_page)),
           no_pse_with_empty_queries<FlashOp>(
-              {.id = "FAG-C82", .source = {unpadding_page, "constraints"}, .stated_for = u1_page})};
+              by("FAG-C82", {unpadding_page, "constraints"}, {}, u1_page))};
 }
 
 }  // namespace assay::spec::detail

@@ -69,6 +69,25 @@ inline constexpr FlashEntryPoint u2_page[] = {FlashEntryPoint::u2},
                                  u4_page[] = {FlashEntryPoint::u4},
                                  public_pages[] = {FlashEntryPoint::u2, FlashEntryPoint::u4};
 
+/// Where a requirement stands: `source` states it for the entry points `stated_for`, and their
+/// public pages for `page_for`; empty: for all entry points.
+inline Stated<FlashOp> by(Standing standing, std::string_view id, Source source,
+                          std::string_view notes = {},
+                          std::span<const FlashEntryPoint> stated_for = {},
+                          std::span<const FlashEntryPoint> page_for = {}) {
+  return {.id = id,
+          .source = source,
+          .standing = standing,
+          .stated_for = stated_for,
+          .page_for = page_for,
+          .notes = notes};
+}
+inline Stated<FlashOp> by(std::string_view id, Source source, std::string_view notes = {},
+                          std::span<const FlashEntryPoint> stated_for = {},
+                          std::span<const FlashEntryPoint> page_for = {}) {
+  return by(Standing::documented, id, source, notes, stated_for, page_for);
+}
+
 /// Every tensor of a call.
 inline constexpr FlashMember every_tensor[] = {
     &FlashParameters::query,      &FlashParameters::query_rope,   &FlashParameters::key,

@@ -28,85 +28,67 @@ void pass_privately(Parameter& parameter, DType dtype) {
 }
 
 FlashRequirement gradient_types() {
-  return {.id = "FAG-C21",
-          .statement = "dy, dqOut, dkOut and dvOut are FLOAT16, BFLOAT16 or FLOAT32.",
-          .source = {unpadding_page, "parameters"},
-          .standing = Standing::documented,
-          .stated_for = all_pages,
-          .sides = {Side::accept, Side::reject},
-          .status = exactly(Status::param_invalid),
-          .status_for = u_pages,
-          .applies = always,
-          .holds =
-              [](const FlashCall& c) {
-                return all_have_type(c, {&P::dq, &P::dk, &P::dv}, is_fp16_bf16_fp32) &&
-                       all_have_type(c, {&P::dy}, [&](DType dtype) {
-                         return is_fp16_bf16_fp32(dtype) || left_to_another_row(c, dtype);
-                       });
-              },
-          .violations = {{"dy", retype<&P::dy, DType::int8>},
-                         {"dq", retype<&P::dq, DType::int32>},
-                         {"dk", retype<&P::dk, DType::fp64>},
-                         {"dv", retype<&P::dv, DType::int16>}}};
+  return stated(with_status(by("FAG-C21", {unpadding_page, "parameters"}, {}, all_pages),
+                            Status::param_invalid, u_pages),
+                {.statement = "dy, dqOut, dkOut and dvOut are FLOAT16, BFLOAT16 or FLOAT32.",
+                 .holds =
+                     [](const FlashCall& c) {
+                       return all_have_type(c, {&P::dq, &P::dk, &P::dv}, is_fp16_bf16_fp32) &&
+                              all_have_type(c, {&P::dy}, [&](DType dtype) {
+                                return is_fp16_bf16_fp32(dtype) || left_to_another_row(c, dtype);
+                              });
+                     },
+                 .violations = {{"dy", retype<&P::dy, DType::int8>},
+                                {"dq", retype<&P::dq, DType::int32>},
+                                {"dk", retype<&P::dk, DType::fp64>},
+                                {"dv", retype<&P::dv, DType::int16>}}});
 }
 
 FlashRequirement attention_in_types() {
-  return {.id = "FAG-C21c",
-          .statement = "attentionIn is FLOAT16, BFLOAT16 or FLOAT32.",
-          .source = {unpadding_page, "parameters"},
-          .standing = Standing::documented,
-          .stated_for = u_pages,
-          .sides = {Side::accept, Side::reject},
-          .status = exactly(Status::param_invalid),
-          .applies = always,
-          .holds =
-              [](const FlashCall& c) {
-                return all_have_type(c, {&P::attention_in}, is_fp16_bf16_fp32);
-              },
-          .violations = {{"attention_in", retype<&P::attention_in, DType::fp64>}}};
+  return stated(with_status(by("FAG-C21c", {unpadding_page, "parameters"}, {}, u_pages),
+                            Status::param_invalid),
+                {.statement = "attentionIn is FLOAT16, BFLOAT16 or FLOAT32.",
+                 .holds =
+                     [](const FlashCall& c) {
+                       return all_have_type(c, {&P::attention_in}, is_fp16_bf16_fp32);
+                     },
+                 .violations = {{"attention_in", retype<&P::attention_in, DType::fp64>}}});
 }
 
 FlashRequirement no_8_bit_floats() {
-  return {
-      .id = "FAG-C22",
-      .statement =
-          "Neither Atlas A2 nor Atlas A3 takes 8-bit floating types for query, keyIn, value or dy.",
-      .source = {operator_page, "parameters"},
-      .standing = Standing::documented,
-      .stated_for = g_pages,
-      .sides = {Side::accept, Side::reject},
-      .applies = is_padded,
-      .holds =
-          [](const FlashCall& c) {
-            return is_packed(c) || all_have_type(c, {&P::query, &P::key, &P::value, &P::dy},
-                                                 [](DType dtype) { return !is_float8(dtype); });
-          },
-      .violations = {{"query", retype_padded<&P::query, DType::float8_e5m2>},
-                     {"key", retype_padded<&P::key, DType::float8_e4m3fn>},
-                     {"value", retype_padded<&P::value, DType::float8_e5m2>},
-                     {"dy", retype_padded<&P::dy, DType::float8_e4m3fn>}}};
+  return stated(by("FAG-C22", {operator_page, "parameters"}, {}, g_pages),
+                {.statement = "Neither Atlas A2 nor Atlas A3 takes 8-bit floating types "
+                              "for query, keyIn, value or dy.",
+                 .applies = is_padded,
+                 .holds =
+                     [](const FlashCall& c) {
+                       return is_packed(c) ||
+                              all_have_type(c, {&P::query, &P::key, &P::value, &P::dy},
+                                            [](DType dtype) { return !is_float8(dtype); });
+                     },
+                 .violations = {{"query", retype_padded<&P::query, DType::float8_e5m2>},
+                                {"key", retype_padded<&P::key, DType::float8_e4m3fn>},
+                                {"value", retype_padded<&P::value, DType::float8_e5m2>},
+                                {"dy", retype_padded<&P::dy, DType::float8_e4m3fn>}}});
 }
 
 /// The documentation page lists 0 and 1 as numbers of axes; the host code only counts the elements.
 FlashRequirement drop_mask_rank() {
   static constexpr auto concerned = [](const FlashCall& c) { return is_u1(c) && has_drop_mask(c); };
-  return {.id = "FAG-C24a",
-          .statement = "dropMask has one axis, as the page lists.",
-          .source = {unpadding_page, "parameters"},
-          .standing = Standing::open,
-          .stated_for = u1_page,
-          .sides = {Side::reject},
-          .applies = concerned,
-          .holds =
-              [](const FlashCall& c) {
-                return !concerned(c) || c.parameters.drop_mask.shape.size() == 1;
-              },
-          .violations = {{"two", [](FlashCall& c) {
-                            if (!is_u1(c)) return;
-                            attach_drop_mask(c);
-                            Parameter& mask = c.parameters.drop_mask;
-                            if (given(mask)) reshape(mask, {1, mask.shape.front()});
-                          }}}};
+  return stated(by(Standing::open, "FAG-C24a", {unpadding_page, "parameters"}, {}, u1_page),
+                {.statement = "dropMask has one axis, as the page lists.",
+                 .sides = {Side::reject},
+                 .applies = concerned,
+                 .holds =
+                     [](const FlashCall& c) {
+                       return !concerned(c) || c.parameters.drop_mask.shape.size() == 1;
+                     },
+                 .violations = {{"two", [](FlashCall& c) {
+                                   if (!is_u1(c)) return;
+                                   attach_drop_mask(c);
+                                   Parameter& mask = c.parameters.drop_mask;
+                                   if (given(mask)) reshape(mask, {1, mask.shape.front()});
+                                 }}}});
 }
 
 /// Tensors that the documentation page of the operator, which g1 and g2 share, does not describe.
@@ -116,125 +98,96 @@ constexpr FlashMember beside_operator_page[] = {&P::softmax_max,  &P::softmax_su
 /// The documentation pages name only ND; the host code treats formats such as NCHW as plain. No
 /// requirement covers those formats.
 FlashRequirement plain_formats() {
-  return {.id = "FAG-C28",
-          .statement =
-              "query, keyIn, value, their ropes, dy, pseShift, dropMask, attenMask and "
-              "the gradients have storage format ND, never a private one.",
-          .source = {unpadding_page, "parameters"},
-          .standing = Standing::documented,
-          .stated_for = all_pages,
-          .sides = {Side::accept, Side::reject},
-          .notes = "FAG-Q38",
-          .status = exactly(Status::param_invalid),
-          .status_for = u_pages,
-          .applies = always,
-          .holds =
-              [](const FlashCall& c) {
-                return std::ranges::all_of(every_tensor, [&](FlashMember member) {
-                  return std::ranges::find(beside_operator_page, member) !=
-                             std::end(beside_operator_page) ||
-                         is_plain(c, member);
-                });
-              },
-          .violations = {{"query", reformat<&P::query, Format::fractal_nz>},
-                         {"key", reformat<&P::key, Format::nc1hwc0>},
-                         {"value", reformat<&P::value, Format::fractal_z>},
-                         {"dy", reformat<&P::dy, Format::fractal_nz>},
-                         {"atten_mask",
-                          [](FlashCall& c) {
-                            attach_mask(c);
-                            c.parameters.atten_mask.format = Format::fractal_nz;
-                          }},
-                         {"pse_shift",
-                          [](FlashCall& c) {
-                            attach_pse(c);
-                            c.parameters.pse_shift.format = Format::nc1hwc0;
-                          }},
-                         {"drop_mask",
-                          [](FlashCall& c) {
-                            attach_drop_mask(c);
-                            c.parameters.drop_mask.format = Format::fractal_z;
-                          }},
-                         {"query_rope", reformat<&P::query_rope, Format::fractal_nz>},
-                         {"key_rope", reformat<&P::key_rope, Format::nc1hwc0>},
-                         {"dq", reformat<&P::dq, Format::fractal_nz>},
-                         {"dk", reformat<&P::dk, Format::fractal_z>},
-                         {"dv", reformat<&P::dv, Format::nc1hwc0>}}};
+  return stated(
+      with_status(by("FAG-C28", {unpadding_page, "parameters"}, "FAG-Q38", all_pages),
+                  Status::param_invalid, u_pages),
+      {.statement = "query, keyIn, value, their ropes, dy, pseShift, dropMask, attenMask and "
+                    "the gradients have storage format ND, never a private one.",
+       .holds =
+           [](const FlashCall& c) {
+             return std::ranges::all_of(every_tensor, [&](FlashMember member) {
+               return std::ranges::find(beside_operator_page, member) !=
+                          std::end(beside_operator_page) ||
+                      is_plain(c, member);
+             });
+           },
+       .violations = {{"query", reformat<&P::query, Format::fractal_nz>},
+                      {"key", reformat<&P::key, Format::nc1hwc0>},
+                      {"value", reformat<&P::value, Format::fractal_z>},
+                      {"dy", reformat<&P::dy, Format::fractal_nz>},
+                      {"atten_mask",
+                       [](FlashCall& c) {
+                         attach_mask(c);
+                         c.parameters.atten_mask.format = Format::fractal_nz;
+                       }},
+                      {"pse_shift",
+                       [](FlashCall& c) {
+                         attach_pse(c);
+                         c.parameters.pse_shift.format = Format::nc1hwc0;
+                       }},
+                      {"drop_mask",
+                       [](FlashCall& c) {
+                         attach_drop_mask(c);
+                         c.parameters.drop_mask.format = Format::fractal_z;
+                       }},
+                      {"query_rope", reformat<&P::query_rope, Format::fractal_nz>},
+                      {"key_rope", reformat<&P::key_rope, Format::nc1hwc0>},
+                      {"dq", reformat<&P::dq, Format::fractal_nz>},
+                      {"dk", reformat<&P::dk, Format::fractal_z>},
+                      {"dv", reformat<&P::dv, Format::nc1hwc0>}}});
 }
 
 FlashRequirement plain_formats_of_the_forward() {
-  return {.id = "FAG-C28a",
-          .statement =
-              "softmaxMax, softmaxSum, attentionIn, softmaxIn, paddingMask and dpseOut "
-              "have storage format ND, never a private one.",
-          .source = {unpadding_page, "parameters"},
-          .standing = Standing::documented,
-          .stated_for = u_pages,
-          .sides = {Side::accept, Side::reject},
-          .notes = "FAG-Q38",
-          .status = exactly(Status::param_invalid),
-          .applies = always,
-          .holds =
-              [](const FlashCall& c) {
-                return std::ranges::all_of(beside_operator_page,
-                                           [&](FlashMember member) { return is_plain(c, member); });
-              },
-          .violations = {{"softmax_max", reformat<&P::softmax_max, Format::nc1hwc0>},
-                         {"softmax_sum", reformat<&P::softmax_sum, Format::fractal_nz>},
-                         {"attention_in", reformat<&P::attention_in, Format::fractal_nz>},
-                         {"padding_mask",
-                          [](FlashCall& c) {
-                            if (is_padded(c) || is_u1(c))
-                              pass_privately(c.parameters.padding_mask, DType::uint8);
-                          }},
-                         {"softmax_in", [](FlashCall& c) {
-                            if (!is_u3(c)) pass_privately(c.parameters.softmax_in, DType::fp32);
-                          }}}};
+  return stated(
+      with_status(by("FAG-C28a", {unpadding_page, "parameters"}, "FAG-Q38", u_pages),
+                  Status::param_invalid),
+      {.statement = "softmaxMax, softmaxSum, attentionIn, softmaxIn, paddingMask and dpseOut "
+                    "have storage format ND, never a private one.",
+       .holds =
+           [](const FlashCall& c) {
+             return std::ranges::all_of(beside_operator_page,
+                                        [&](FlashMember member) { return is_plain(c, member); });
+           },
+       .violations = {{"softmax_max", reformat<&P::softmax_max, Format::nc1hwc0>},
+                      {"softmax_sum", reformat<&P::softmax_sum, Format::fractal_nz>},
+                      {"attention_in", reformat<&P::attention_in, Format::fractal_nz>},
+                      {"padding_mask",
+                       [](FlashCall& c) {
+                         if (is_padded(c) || is_u1(c))
+                           pass_privately(c.parameters.padding_mask, DType::uint8);
+                       }},
+                      {"softmax_in", [](FlashCall& c) {
+                         if (!is_u3(c)) pass_privately(c.parameters.softmax_in, DType::fp32);
+                       }}}});
 }
 
 }  // namespace
 
 std::vector<FlashRequirement> type_requirements() {
-  return {operand_types<FlashOp, left_to_another_row>({.id = "FAG-C20",
-                                                       .source = {operator_page, "parameters"},
-                                                       .stated_for = all_pages,
-                                                       .page_for = public_pages,
-                                                       .status = exactly(Status::param_invalid),
-                                                       .status_for = u_pages}),
+  return {operand_types<FlashOp, left_to_another_row>(
+              with_status(by("FAG-C20", {operator_page, "parameters"}, {}, all_pages, public_pages),
+                          Status::param_invalid, u_pages)),
           types_like_query<FlashOp, &P::key, &P::value>(
-              {.id = "FAG-C20a",
-               .statement = "query, keyIn and value have one type.",
-               .source = {operator_page, "constraints"},
-               .stated_for = all_pages}),
+              worded<FlashOp>(by("FAG-C20a", {operator_page, "constraints"}, {}, all_pages),
+                              "query, keyIn and value have one type.")),
           gradient_types(),
           attention_in_types(),
           types_like_query<FlashOp, &P::attention_in>(
-              {.id = "FAG-C21a",
-               .statement = "attentionIn has the type of query.",
-               .source = {unpadding_page, "parameters"},
-               .stated_for = u_pages}),
-          types_like_query<FlashOp, &P::dy, &P::dq, &P::dk, &P::dv>(
-              {.id = "FAG-C21b",
-               .statement = "dy, dqOut, dkOut and dvOut have the type of query.",
-               .source = {upstream_types, "equal types of one call"},
-               .standing = Standing::upstream}),
+              worded<FlashOp>(by("FAG-C21a", {unpadding_page, "parameters"}, {}, u_pages),
+                              "attentionIn has the type of query.")),
+          types_like_query<FlashOp, &P::dy, &P::dq, &P::dk, &P::dv>(worded<FlashOp>(
+              by(Standing::upstream, "FAG-C21b", {upstream_types, "equal types of one call"}),
+              "dy, dqOut, dkOut and dvOut have the type of query.")),
           no_8_bit_floats(),
-          drop_mask_type<FlashOp>({.id = "FAG-C24",
-                                   .source = {operator_page, "parameters"},
-                                   .stated_for = g_u1_pages,
-                                   .status = exactly(Status::param_invalid),
-                                   .status_for = u1_page}),
+          drop_mask_type<FlashOp>(
+              with_status(by("FAG-C24", {operator_page, "parameters"}, {}, g_u1_pages),
+                          Status::param_invalid, u1_page)),
           drop_mask_rank(),
-          mask_types<FlashOp>({.id = "FAG-C25",
-                               .source = {operator_page, "parameters"},
-                               .stated_for = all_pages,
-                               .notes = "CV-O1",
-                               .status = exactly(Status::param_invalid),
-                               .status_for = u_pages}),
-          statistics_type<FlashOp>({.id = "FAG-C26",
-                                    .source = {unpadding_page, "parameters"},
-                                    .stated_for = u_pages,
-                                    .status = exactly(Status::param_invalid)}),
+          mask_types<FlashOp>(
+              with_status(by("FAG-C25", {operator_page, "parameters"}, "CV-O1", all_pages),
+                          Status::param_invalid, u_pages)),
+          statistics_type<FlashOp>(with_status(
+              by("FAG-C26", {unpadding_page, "parameters"}, {}, u_pages), Status::param_invalid)),
           plain_formats(),
           plain_formats_of_the_forward()};
 }

@@ -50,28 +50,24 @@ void confine_between_readings(FlashCall& call) {
 }
 
 FlashRequirement window_limits() {
-  return {
-      .id = "FAG-C68",
-      .statement =
-          "In sparse modes 0 and 4 a negative preTokens or nextTokens stays within the lengths, "
-          "and "
-          "in mode 0 preTokens + nextTokens is not negative.",
-      .source = {upstream_tiling, "token checks"},
-      .standing = Standing::upstream,
-      .sides = {Side::accept, Side::reject},
-      .notes = "FAG-Q12",
-      .applies =
-          [](const FlashCall& c) {
-            return !windows_in_mode(c, 0).empty() || !windows_in_mode(c, 4).empty();
-          },
-      .holds = [](const FlashCall& c) { return !is_refused(c); },
-      .violations = {{"empty", [](FlashCall& c) { confine(c, 0, -1, 0); }},
-                     {"next", [](FlashCall& c) { confine(c, 0, unbounded_tokens, -beyond(c)); }},
-                     {"pre", [](FlashCall& c) { confine(c, 0, -beyond(c), unbounded_tokens); }},
-                     {"band_next",
-                      [](FlashCall& c) { confine(c, 4, unbounded_tokens, -beyond(c)); }},
-                     {"band_pre",
-                      [](FlashCall& c) { confine(c, 4, -beyond(c), unbounded_tokens); }}}};
+  return stated(
+      by(Standing::upstream, "FAG-C68", {upstream_tiling, "token checks"}, "FAG-Q12"),
+      {.statement =
+           "In sparse modes 0 and 4 a negative preTokens or nextTokens stays within the lengths, "
+           "and "
+           "in mode 0 preTokens + nextTokens is not negative.",
+       .applies =
+           [](const FlashCall& c) {
+             return !windows_in_mode(c, 0).empty() || !windows_in_mode(c, 4).empty();
+           },
+       .holds = [](const FlashCall& c) { return !is_refused(c); },
+       .violations = {{"empty", [](FlashCall& c) { confine(c, 0, -1, 0); }},
+                      {"next", [](FlashCall& c) { confine(c, 0, unbounded_tokens, -beyond(c)); }},
+                      {"pre", [](FlashCall& c) { confine(c, 0, -beyond(c), unbounded_tokens); }},
+                      {"band_next",
+                       [](FlashCall& c) { confine(c, 4, unbounded_tokens, -beyond(c)); }},
+                      {"band_pre",
+                       [](FlashCall& c) { confine(c, 4, -beyond(c), unbounded_tokens); }}}});
 }
 
 bool speaks_of_windows(const FlashCall& c) {
@@ -79,17 +75,15 @@ bool speaks_of_windows(const FlashCall& c) {
 }
 
 FlashRequirement windows_of_the_pages() {
-  return {.id = "FAG-C68a",
-          .statement =
-              "In sparse mode 0 a negative nextTokens is above -Skv and a negative preTokens above "
-              "-Sq; the host code limits nextTokens by Sq and preTokens by Skv.",
-          .source = {upstream_modes, "mode 0"},
-          .standing = Standing::open,
-          .sides = {Side::reject},
-          .notes = "FAG-Q13",
-          .applies = speaks_of_windows,
-          .holds = [](const FlashCall& c) { return !is_of_host_alone(c); },
-          .violations = {{"between", confine_between_readings}}};
+  return stated(
+      by(Standing::open, "FAG-C68a", {upstream_modes, "mode 0"}, "FAG-Q13"),
+      {.statement =
+           "In sparse mode 0 a negative nextTokens is above -Skv and a negative preTokens above "
+           "-Sq; the host code limits nextTokens by Sq and preTokens by Skv.",
+       .sides = {Side::reject},
+       .applies = speaks_of_windows,
+       .holds = [](const FlashCall& c) { return !is_of_host_alone(c); },
+       .violations = {{"between", confine_between_readings}}});
 }
 
 /// Makes two sequences, the first one without queries, and a window of earlier keys only.
@@ -108,36 +102,29 @@ void confine_beside_nothing(FlashCall& call) {
 }
 
 FlashRequirement windows_of_nothing() {
-  return {
-      .id = "FAG-C68b",
-      .statement =
-          "A negative preTokens or nextTokens is also within the limits computed from the lengths "
-          "of empty sequences; no page says whether empty sequences limit the window.",
-      .source = {upstream_modes, "mode 0"},
-      .standing = Standing::disputed,
-      .sides = {Side::reject},
-      .notes = "FAG-Q13",
-      .applies = speaks_of_windows,
-      .holds = [](const FlashCall& c) { return is_refused(c) || !binds_nothing(c); },
-      .violations = {{"no_queries", confine_beside_nothing}}};
+  return stated(
+      by(Standing::disputed, "FAG-C68b", {upstream_modes, "mode 0"}, "FAG-Q13"),
+      {.statement =
+           "A negative preTokens or nextTokens is also within the limits computed from the lengths "
+           "of empty sequences; no page says whether empty sequences limit the window.",
+       .sides = {Side::reject},
+       .applies = speaks_of_windows,
+       .holds = [](const FlashCall& c) { return is_refused(c) || !binds_nothing(c); },
+       .violations = {{"no_queries", confine_beside_nothing}}});
 }
 
 /// The documentation page about sparse modes forbids only a negative sum; the host code also
 /// refuses 0.
 FlashRequirement window_of_one_key() {
-  return {.id = "FAG-C71a",
-          .statement =
-              "Packed sequences, too, may have a window of one key: preTokens + nextTokens is 0.",
-          .source = {unpadding_page, "constraints"},
-          .standing = Standing::derived,
-          .sides = {Side::accept},
-          .notes = "FAG-Q14",
-          .applies =
-              [](const FlashCall& c) {
-                return is_packed(c) && speaks_of_windows(c) &&
-                       sum_is_zero(c.attributes.pre_tokens, c.attributes.next_tokens);
-              },
-          .holds = always};
+  return stated(
+      by(Standing::derived, "FAG-C71a", {unpadding_page, "constraints"}, "FAG-Q14"),
+      {.statement =
+           "Packed sequences, too, may have a window of one key: preTokens + nextTokens is 0.",
+       .sides = {Side::accept},
+       .applies = [](const FlashCall& c) {
+         return is_packed(c) && speaks_of_windows(c) &&
+                sum_is_zero(c.attributes.pre_tokens, c.attributes.next_tokens);
+       }});
 }
 
 }  // namespace
@@ -146,16 +133,11 @@ std::vector<FlashRequirement> window_requirements() {
   return {window_limits(),
           windows_of_the_pages(),
           windows_of_nothing(),
-          outer_split_limits<FlashOp>({.id = "FAG-C69",
-                                       .source = {upstream_tiling, "token checks"},
-                                       .standing = Standing::upstream,
-                                       .implies = {"FAG-C69a"}}),
-          documented_outer_split<FlashOp>({.id = "FAG-C69a",
-                                           .source = {upstream_modes, "modes 7 and 8"},
-                                           .standing = Standing::open}),
-          band_not_empty<FlashOp>({.id = "FAG-C71",
-                                   .source = {upstream_page, "sparseMode"},
-                                   .standing = Standing::upstream}),
+          outer_split_limits<FlashOp>(implying(
+              by(Standing::upstream, "FAG-C69", {upstream_tiling, "token checks"}), {"FAG-C69a"})),
+          documented_outer_split<FlashOp>(
+              by(Standing::open, "FAG-C69a", {upstream_modes, "modes 7 and 8"})),
+          band_not_empty<FlashOp>(by(Standing::upstream, "FAG-C71", {upstream_page, "sparseMode"})),
           window_of_one_key()};
 }
 

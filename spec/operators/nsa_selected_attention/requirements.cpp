@@ -9,7 +9,6 @@ namespace {
 using Op = NsaSelectedAttention;
 using P = Op::Parameters;
 using Row = Requirement<Op>;
-using Legal = bool (*)(const Call<Op>&);
 
 constexpr auto tensors = ranked<Op>;
 constexpr Tensors<Op, &P::query, &P::key, &P::value, &P::attention_out> of_16;
@@ -34,28 +33,8 @@ Row coded(std::string_view id, std::string_view statement = {}) {
   return row;
 }
 /// A limit about which the pages or the vendor's code disagree.
-Row disputed(Row row) {
-  row.standing = Standing::disputed;
-  row.sides = {Side::reject};
-  return row;
-}
-/// Builds a condition on sizes; for `reaches` see Requirement.
-Row limited(Row row, Legal holds, std::vector<Violation<Op>> violations, Legal reaches = nullptr) {
-  row.applies = ranks_fit<Op>;
-  row.holds = holds;
-  row.violations = std::move(violations);
-  row.reaches = reaches;
-  return row;
-}
-Row implying(Row row, std::vector<std::string_view> ids) {
-  row.implies = std::move(ids);
-  return row;
-}
+Row disputed(Row row) { return contested(Standing::disputed, std::move(row)); }
 
-bool all_lengths(const Call<Op>& c, bool (*holds)(std::int64_t)) {
-  return every_length(c.parameters.actual_seq_qlen, holds) &&
-         every_length(c.parameters.actual_seq_kvlen, holds);
-}
 std::int64_t listed(const Call<Op>& c) {
   return c.attributes.selected_block_size * c.attributes.selected_block_count;
 }
@@ -66,23 +45,14 @@ bool is_small(const Call<Op>& c) {
 }
 
 std::vector<Row> presence_and_types() {
-  Row layout_given = stated("NSSF-C01a", returns, "inputLayout is not null.", "NSSF-Q1");
-  layout_given.holds = [](const Call<Op>& c) { return c.attributes.input_layout.has_value(); };
-  layout_given.violations = {
-      {"input_layout", [](Call<Op>& c) { c.attributes.input_layout.reset(); }}};
-  Row of_mask = stated("NSSF-C02d", returns,
-                       "attenMask has storage format ND, never a private one.", {}, invalid);
-  of_mask.holds = [](const Call<Op>& c) { return all_plain<Op>(c, {&P::atten_mask}); };
-  of_mask.violations = {{"atten_mask", [](Call<Op>& c) {
-                           put_mask(c);
-                           c.parameters.atten_mask.format = Format::fractal_nz;
-                         }}};
   return {
       not_null(tensors, stated("NSSF-C01", returns,
                                "query, key, value, topkIndices, softmaxMaxOut, softmaxSumOut and "
                                "attentionOut are not null.",
                                "NSSF-Q1")),
-      layout_given,
+      tested(stated("NSSF-C01a", returns, "inputLayout is not null.", "NSSF-Q1"),
+             [](const Call<Op>& c) { return c.attributes.input_layout.has_value(); },
+             {{"input_layout", [](Call<Op>& c) { c.attributes.input_layout.reset(); }}}),
       pointers_not_null<Op>(stated("NSSF-C01b", returns, {}, "NSSF-Q1")),
       of_16_bits<DType::fp32, DType::int8, DType::fp64, DType::fp32>(
           of_16,
@@ -94,7 +64,10 @@ std::vector<Row> presence_and_types() {
       of_plain_format<Format::fractal_nz, Format::fractal_z, Format::nc1hwc0, Format::fractal_nz,
                       Format::fractal_z, Format::nc1hwc0, Format::fractal_nz>(
           tensors, stated("NSSF-C02c", returns, {}, {}, invalid)),
-      of_mask,
+      tested(stated("NSSF-C02d", returns, "attenMask has storage format ND, never a private one.",
+                    {}, invalid),
+             [](const Call<Op>& c) { return all_plain<Op>(c, {&P::atten_mask}); },
+             {{"atten_mask", put_private_mask<Op>}}),
       of_type_of<&P::query>(
           Tensors<Op, &P::key, &P::value, &P::attention_out>(),
           stated("NSSF-C03", parameters, "key, value and attentionOut have the type of query.")),
@@ -105,16 +78,6 @@ std::vector<Row> presence_and_types() {
 }
 
 std::vector<Row> lengths() {
-  Row counted =
-      stated("NSSF-C05a", parameters, "actualSeqQLen and actualSeqKvLen have at least one entry.");
-  counted.holds = [](const Call<Op>& c) {
-    const auto is_empty = [](const Sums& sums) { return sums && sums->empty(); };
-    return !is_empty(c.parameters.actual_seq_qlen) && !is_empty(c.parameters.actual_seq_kvlen);
-  };
-  counted.violations = {
-      {"empty_queries", [](Call<Op>& c) { c.parameters.actual_seq_qlen.emplace(); }},
-      {"empty_keys", [](Call<Op>& c) { c.parameters.actual_seq_kvlen.emplace(); }},
-      {"both_empty", [](Call<Op>& c) { change_both(c, [](Sums& sums) { sums.emplace(); }); }}};
   Row more_keys = stated("NSSF-C09a", limits,
                          "Every sequence of key has more than selectedBlockSize * "
                          "selectedBlockCount tokens.",
@@ -129,37 +92,24 @@ std::vector<Row> lengths() {
                                p.seq_kv = p.selected_block_size * p.selected_block_count;
                              });
                            }}};
-  constexpr std::int64_t longest = 128 * 1024;
-  Row long_sequences =
-      stated("NSSF-C10d", limits, "Every sequence has 1 to 128K tokens.", "NSSF-Q6");
-  long_sequences.applies = has_sums<Op>;
-  long_sequences.holds = [](const Call<Op>& c) {
-    return all_lengths(c, [](std::int64_t length) { return length <= longest; });
-  };
-  long_sequences.violations = {
-      {"query",
-       [](Call<Op>& c) { rewrite(c, [](SelectionProblem& p) { p.seq_q = longest + 1; }); }},
-      {"key", [](Call<Op>& c) {
-         rewrite(c, [](SelectionProblem& p) {
-           p.seq_kv = (longest / p.selected_block_size + 1) * p.selected_block_size;
-         });
-       }}};
-  Row many_sequences = stated("NSSF-C10c", limits, "There are at most 1024 sequences.", "NSSF-Q6");
-  many_sequences.holds = [](const Call<Op>& c) {
-    const Sums& sums = c.parameters.actual_seq_qlen;
-    return !sums || std::ssize(*sums) <= 1024;
-  };
-  many_sequences.violations = {
-      {"1025", [](Call<Op>& c) { rewrite(c, [](SelectionProblem& p) { p.batch = 1025; }); }}};
+  Row many_sequences = tested(
+      stated("NSSF-C10c", limits, "There are at most 1024 sequences.", "NSSF-Q6"),
+      [](const Call<Op>& c) {
+        const Sums& sums = c.parameters.actual_seq_qlen;
+        return !sums || std::ssize(*sums) <= 1024;
+      },
+      {{"1025", [](Call<Op>& c) { rewrite(c, [](SelectionProblem& p) { p.batch = 1025; }); }}});
   return {lengths_not_null<Op>(stated("NSSF-C05", parameters)),
-          counted,
+          some_entries(stated("NSSF-C05a", parameters,
+                              "actualSeqQLen and actualSeqKvLen have at least one entry.")),
           equal_numbers_of_lengths<Op>(stated("NSSF-C05b", limits)),
           rising_sums<Op>(coded("NSSF-C05c")),
           enough_keys<Op>(stated("NSSF-C09", limits)),
           disputed(more_keys),
           implying(whole_blocks<Op>(stated("NSSF-C09b", limits)), {"NSSF-C07"}),
           disputed(many_sequences),
-          disputed(long_sequences)};
+          disputed(short_sequences<128 * 1024>(
+              stated("NSSF-C10d", limits, "Every sequence has 1 to 128K tokens.", "NSSF-Q6")))};
 }
 
 /// Returns whether `member` and another tensor have the same tokens and heads and, if `with_dim`,
@@ -232,15 +182,11 @@ std::vector<Row> shapes_and_sizes() {
 }
 
 std::vector<Row> others() {
-  Row without_mask = stated("NSSF-C12a", parameters,
-                            "sparseMode 2 without attenMask masks nothing, as sparseMode 0.");
-  without_mask.sides = {Side::accept};
-  without_mask.applies = [](const Call<Op>& c) {
-    return c.attributes.sparse_mode == 2 && !has_mask(c);
-  };
   const Source code = coded({}).source;
   return {
-      without_mask,
+      allowed(stated("NSSF-C12a", parameters,
+                     "sparseMode 2 without attenMask masks nothing, as sparseMode 0."),
+              [](const Call<Op>& c) { return c.attributes.sparse_mode == 2 && !has_mask(c); }),
       content<Op>("NSSF-C13",
                   "Every index names a block whose keys are all in the query's sequence, and with "
                   "the mask every query sees at least one key of the blocks that it lists.",

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <algorithm>
+
 #include "assay/spec/operators/nsa_selected_attention_grad.hpp"
 #include "operators/selection/requirements.hpp"
 
@@ -18,12 +20,43 @@ inline constexpr auto ranked<SelectedOp> =
             &SelectedOp::Parameters::attention_out_grad, &SelectedOp::Parameters::softmax_max,
             &SelectedOp::Parameters::softmax_sum, &SelectedOp::Parameters::topk_indices>();
 
-std::vector<SelectedRow> selected_presence_requirements();
-std::vector<SelectedRow> selected_type_requirements();
-std::vector<SelectedRow> selected_shape_requirements();
+inline constexpr std::string_view returns = "return values", parameters = "parameters",
+                                  limits = "constraints";
+inline constexpr ExpectedStatus invalid = exactly(Status::param_invalid),
+                                null = exactly(Status::param_nullptr);
+
+/// A requirement that a section of the page states, with the status that the page names.
+inline SelectedRow stated(std::string_view id, std::string_view section,
+                          std::string_view statement = {}, std::string_view notes = {},
+                          ExpectedStatus status = any_refusal) {
+  return {.id = id,
+          .statement = statement,
+          .source = {selected_page, section},
+          .standing = Standing::documented,
+          .notes = notes,
+          .status = status};
+}
+/// A requirement of the vendor's code, or of the page of the forward.
+inline SelectedRow coded(std::string_view id, Source source, std::string_view statement = {}) {
+  return {.id = id, .statement = statement, .source = source, .standing = Standing::upstream};
+}
+
+/// Returns whether `members` have the extent of `model` along `axis`. Requirement NSAS-C12 checks
+/// the ranks.
+inline bool agree(const SelectedCall& c, Member<SelectedOp> model,
+                  std::initializer_list<Member<SelectedOp>> members, std::size_t axis) {
+  return !ranks_fit(c) || std::ranges::all_of(members, [&](Member<SelectedOp> member) {
+    return (c.parameters.*member).shape[axis] == (c.parameters.*model).shape[axis];
+  });
+}
+/// Changes an operand together with its gradient, so that the call still satisfies NSAS-C37.
+template <Member<SelectedOp> operand, Member<SelectedOp> gradient, std::size_t axis>
+void grow_pair(SelectedCall& call) {
+  grow(call.parameters.*operand, axis);
+  grow(call.parameters.*gradient, axis);
+}
+
 std::vector<SelectedRow> selected_length_requirements();
 std::vector<SelectedRow> selected_size_requirements();
-std::vector<SelectedRow> selected_attribute_requirements();
-std::vector<SelectedRow> selected_content_requirements();
 
 }  // namespace assay::spec::nsa::selection

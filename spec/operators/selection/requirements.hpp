@@ -20,6 +20,16 @@ void change_both(Call<Op>& call, void (*change)(Sums&)) {
   change(call.parameters.actual_seq_kvlen);
 }
 
+/// A requirement about sizes, which concerns calls with fitting ranks; for `reaches` see
+/// Requirement.
+template <class Op>
+Requirement<Op> limited(Requirement<Op> row, Predicate<Op> holds,
+                        std::vector<Violation<Op>> violations, Predicate<Op> reaches = nullptr) {
+  row.applies = ranks_fit<Op>;
+  row.reaches = reaches;
+  return tested(std::move(row), holds, std::move(violations));
+}
+
 template <class Op>
 Requirement<Op> layout_is_tnd(Requirement<Op> row) {
   row.statement = "inputLayout is exactly TND.";
@@ -91,6 +101,38 @@ Requirement<Op> lengths_not_null(Requirement<Op> row) {
       {"no_keys", [](Call<Op>& c) { c.parameters.actual_seq_kvlen.reset(); }},
       {"none", [](Call<Op>& c) { change_both(c, [](Sums& sums) { sums.reset(); }); }}};
   return row;
+}
+
+template <class Op>
+Requirement<Op> some_entries(Requirement<Op> row) {
+  return tested(
+      std::move(row),
+      [](const Call<Op>& c) {
+        const auto is_empty = [](const Sums& sums) { return sums && sums->empty(); };
+        return !is_empty(c.parameters.actual_seq_qlen) && !is_empty(c.parameters.actual_seq_kvlen);
+      },
+      {{"empty_queries", [](Call<Op>& c) { c.parameters.actual_seq_qlen.emplace(); }},
+       {"empty_keys", [](Call<Op>& c) { c.parameters.actual_seq_kvlen.emplace(); }},
+       {"both_empty", [](Call<Op>& c) { change_both(c, [](Sums& sums) { sums.emplace(); }); }}});
+}
+
+template <std::int64_t longest, class Op>
+Requirement<Op> short_sequences(Requirement<Op> row) {
+  row.applies = has_sums<Op>;
+  return tested(
+      std::move(row),
+      [](const Call<Op>& c) {
+        const auto fits = [](std::int64_t length) { return length <= longest; };
+        return every_length(c.parameters.actual_seq_qlen, fits) &&
+               every_length(c.parameters.actual_seq_kvlen, fits);
+      },
+      {{"query",
+        [](Call<Op>& c) { rewrite(c, [](SelectionProblem& p) { p.seq_q = longest + 1; }); }},
+       {"key", [](Call<Op>& c) {
+          rewrite(c, [](SelectionProblem& p) {
+            p.seq_kv = (longest / p.selected_block_size + 1) * p.selected_block_size;
+          });
+        }}});
 }
 
 /// If the sums do not increase, some length is below 1.
@@ -301,6 +343,12 @@ Requirement<Op> mask_of_bytes(Requirement<Op> row) {
   };
   row.violations = {{"fp16", put_mask_of<DType::fp16, Op>}, {"int8", put_mask_of<DType::int8, Op>}};
   return row;
+}
+
+template <class Op>
+void put_private_mask(Call<Op>& call) {
+  put_mask(call);
+  call.parameters.atten_mask.format = Format::fractal_nz;
 }
 
 template <std::size_t leading, class Op>

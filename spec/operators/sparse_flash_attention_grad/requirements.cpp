@@ -12,8 +12,6 @@ constexpr ExpectedStatus invalid = exactly(Status::param_invalid),
                          null = exactly(Status::param_nullptr),
                          tiling = exactly(Status::inner_tiling_error);
 
-using Legal = bool (*)(const SparseCall&);
-
 /// A requirement that a section of the page states, with the status that the page names.
 Row stated(std::string_view id, std::string_view section, std::string_view statement = {},
            ExpectedStatus status = any_refusal, std::string_view notes = {}) {
@@ -30,16 +28,10 @@ Row with(Row row, Standing standing) {
   if (standing == Standing::disputed) row.sides = {Side::reject};
   return row;
 }
-/// Adds the test of a call, and the ways to break it.
-Row tested(Row row, Legal holds, std::vector<Violation<Op>> violations) {
-  row.holds = holds;
-  row.violations = std::move(violations);
-  return row;
-}
-/// The same for a requirement about shapes, which concerns calls with fitting ranks.
-Row shaped(Row row, Legal holds, std::vector<Violation<Op>> violations, Legal reaches = nullptr) {
+/// Adds the test of a call, and the ways to break it, to a requirement about shapes, which concerns
+/// calls with fitting ranks.
+Row shaped(Row row, Predicate<Op> holds, std::vector<Violation<Op>> violations) {
   row.applies = ranks_fit;
-  row.reaches = reaches;
   return tested(std::move(row), holds, std::move(violations));
 }
 
