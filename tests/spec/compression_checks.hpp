@@ -61,10 +61,7 @@ inline CompressionProblem ragged_compression() {
 template <class Op>
 void assert_a_legal_call(const CompressionAsked<Op>& asked) {
   const Call<Op> call = asked.call();
-  const Ids ids = broken_by(call);
-  if (!ids.empty()) RC_FAIL(listed(ids));
-  assert_violations_break_their_rows_alone(call);
-  assert_variants_are_legal(call);
+  assert_legal_in_itself_and_in_variants(call);
   RC_ASSERT(nsa::problem_of(call) == asked.problem);
 }
 

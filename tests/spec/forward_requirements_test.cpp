@@ -170,17 +170,8 @@ TEST(ForwardRequirements, EveryViolationWorksAlone) {
   expect_every_violation_to_work_alone(plain());
 }
 
-RC_GTEST_PROP(ForwardRequirements, AViolationBreaksItsRowAndOnlyWhatItImplies, ()) {
-  assert_violations_break_their_rows_alone(*any_legal());
-}
-
-RC_GTEST_PROP(ForwardRequirements, ALegalCallBreaksNoRow, ()) {
-  const Ids ids = broken_by(*any_legal());
-  if (!ids.empty()) RC_FAIL(listed(ids));
-}
-
-RC_GTEST_PROP(ForwardRequirements, ALegalCallIsLegalInEveryVariant, ()) {
-  assert_variants_are_legal(*any_legal());
+RC_GTEST_PROP(ForwardRequirements, ALegalCallBreaksNoRowAndEachViolationItsOwn, ()) {
+  assert_legal_in_itself_and_in_variants<Op>(*any_legal());
 }
 
 TEST(ForwardRequirements, EveryAcceptSideIsReachedByALegalCall) {

@@ -102,10 +102,7 @@ TEST(NsaSelectedAttentionConstraints, AnyStatusRefusesWhatPageAndCodeAnswerDiffe
 RC_GTEST_PROP(NsaSelectedAttentionConstraints, ALegalCallBreaksNoRowAndEachViolationItsOwn, ()) {
   const Asked asked = *legal_call();
   const Call<Op> call = asked.call();
-  const Ids broken = broken_by(call);
-  if (!broken.empty()) RC_FAIL(listed(broken));
-  assert_violations_break_their_rows_alone(call);
-  assert_variants_are_legal(call);
+  assert_legal_in_itself_and_in_variants(call);
   RC_ASSERT(nsa::selection::problem_of(call) == asked.problem);
 }
 

@@ -128,17 +128,8 @@ TEST(FlashConstraints, EveryViolationWorksInSomePlainCallOfEveryLayoutOfItsEntry
   });
 }
 
-RC_GTEST_PROP(FlashConstraints, AViolationBreaksItsRowAndOnlyWhatItImplies, ()) {
-  assert_violations_break_their_rows_alone((*legal_call()).call());
-}
-
-RC_GTEST_PROP(FlashConstraints, ALegalCallBreaksNoRow, ()) {
-  const Ids ids = broken_by((*legal_call()).call());
-  if (!ids.empty()) RC_FAIL(listed(ids));
-}
-
-RC_GTEST_PROP(FlashConstraints, ALegalCallIsLegalInEveryVariant, ()) {
-  assert_variants_are_legal((*legal_call()).call());
+RC_GTEST_PROP(FlashConstraints, ALegalCallBreaksNoRowAndEachViolationItsOwn, ()) {
+  assert_legal_in_itself_and_in_variants((*legal_call()).call());
 }
 
 TEST(FlashConstraints, EveryAcceptSideIsReachedByALegalCall) {

@@ -237,6 +237,16 @@ void assert_variants_are_legal(const Call<Op>& legal) {
     }
 }
 
+/// Asserts that a legal call breaks nothing, that every violation breaks its own requirement in it,
+/// and that every variant of it is legal.
+template <class Op>
+void assert_legal_in_itself_and_in_variants(const Call<Op>& call) {
+  const Ids broken = broken_by(call);
+  if (!broken.empty()) RC_FAIL(listed(broken));
+  assert_violations_break_their_rows_alone(call);
+  assert_variants_are_legal(call);
+}
+
 /// A call whose pointers are all null must break the requirements that tensors are present.
 /// Applying any violation to it must not crash.
 template <class Op>
