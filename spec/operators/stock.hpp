@@ -55,11 +55,12 @@ inline constexpr auto all_tensors =
 template <class Op>
 using Predicate = std::type_identity_t<bool (*)(const Call<Op>&)>;
 
-/// Adds the test of a call, and the ways to break it.
+/// Adds the test of a call, and the ways to break it; for `reaches` see Requirement.
 template <class Op>
 Requirement<Op> tested(Requirement<Op> row, Predicate<Op> holds,
-                       std::vector<Violation<Op>> violations) {
+                       std::vector<Violation<Op>> violations, Predicate<Op> reaches = nullptr) {
   row.holds = holds;
+  row.reaches = reaches;
   row.violations = std::move(violations);
   return row;
 }

@@ -9,7 +9,6 @@ namespace {
 using Op = NsaCompress;
 using P = Op::Parameters;
 using Row = Requirement<Op>;
-using Legal = bool (*)(const Call<Op>&);
 
 constexpr auto tensors = all_tensors<Op>;
 constexpr std::string_view returns = "return values", parameters = "parameters",
@@ -33,14 +32,6 @@ Row coded(std::string_view id, std::string_view statement = {}, std::string_view
   row.standing = Standing::upstream;
   return row;
 }
-/// Builds a condition on sizes or attributes; for `reaches` see Requirement.
-Row limited(Row row, Legal holds, std::vector<Violation<Op>> violations, Legal reaches = nullptr) {
-  row.holds = holds;
-  row.violations = std::move(violations);
-  row.reaches = reaches;
-  return row;
-}
-
 /// Returns the extent of an axis of input; 0 if the call is wrong in a way that other requirements
 /// cover.
 std::int64_t extent(const Call<Op>& c, std::size_t axis) {
@@ -49,11 +40,10 @@ std::int64_t extent(const Call<Op>& c, std::size_t axis) {
 std::int64_t window(const Call<Op>& c) { return c.attributes.compress_block_size; }
 
 std::vector<Row> rows() {
-  Row largest_head = limited(stated("NSCF-C06b", sizes, "D is at most 256.", "NSAC-Q13"),
-                             [](const Call<Op>& c) { return extent(c, 2) <= 256; },
-                             {{"272", rewrite_with<&CompressionProblem::head_dim, 272, Op>}});
-  largest_head.standing = Standing::disputed;
-  largest_head.sides = {Side::reject};
+  Row largest_head = contested(
+      Standing::disputed, tested(stated("NSCF-C06b", sizes, "D is at most 256.", "NSAC-Q13"),
+                                 [](const Call<Op>& c) { return extent(c, 2) <= 256; },
+                                 {{"272", rewrite_with<&CompressionProblem::head_dim, 272, Op>}}));
   Row overlap = no_gaps<Op>(stated("NSCF-C07d", sizes, {}, "NSAC-Q7"));
   overlap.implies = {"NSCF-C04"};
   overlap.reaches = [](const Call<Op>& c) { return window(c) == c.attributes.compress_stride; };
@@ -75,26 +65,26 @@ std::vector<Row> rows() {
       shaped_as_weights<Op>(stated("NSCF-C04", returns, {}, "NSAC-Q4", invalid)),
       layout_is_tnd<Op>(stated("NSCF-C05", returns, {}, {}, invalid)),
       layout_given<Op>(stated("NSCF-C05a", parameters, {})),
-      limited(
+      tested(
           stated("NSCF-C06", sizes, "N is at most 128."),
           [](const Call<Op>& c) { return extent(c, 1) <= 128; },
           {{"129", rewrite_with<&CompressionProblem::heads, 129, Op>}},
           [](const Call<Op>& c) { return extent(c, 1) == 128; }),
-      limited(stated("NSCF-C06a", sizes, "D is a multiple of 16."),
-              [](const Call<Op>& c) { return extent(c, 2) % 16 == 0; },
-              {{"24", rewrite_with<&CompressionProblem::head_dim, 24, Op>}}),
+      tested(stated("NSCF-C06a", sizes, "D is a multiple of 16."),
+             [](const Call<Op>& c) { return extent(c, 2) % 16 == 0; },
+             {{"24", rewrite_with<&CompressionProblem::head_dim, 24, Op>}}),
       largest_head,
       multiple_of_16<Op, &Attributes::compress_block_size>(stated("NSCF-C07", sizes, {})),
-      limited(
+      tested(
           stated("NSCF-C07a", sizes, "compressBlockSize is at most 128."),
           [](const Call<Op>& c) { return window(c) <= 128; }, {{"144", make_windows<144, 16, Op>}},
           [](const Call<Op>& c) { return window(c) == 128; }),
       multiple_of_16<Op, &Attributes::compress_stride>(stated("NSCF-C07b", sizes, {})),
       positive_stride<Op>(stated("NSCF-C07c", sizes, "compressStride is above 0.")),
       overlap,
-      limited(stated("NSCF-C08", parameters, "actSeqLenType is 0."),
-              [](const Call<Op>& c) { return c.attributes.act_seq_len_type == 0; },
-              {{"1", pass_lengths<Op>}, {"2", set<&Attributes::act_seq_len_type, 2, Op>}}),
+      tested(stated("NSCF-C08", parameters, "actSeqLenType is 0."),
+             [](const Call<Op>& c) { return c.attributes.act_seq_len_type == 0; },
+             {{"1", pass_lengths<Op>}, {"2", set<&Attributes::act_seq_len_type, 2, Op>}}),
       sums_of_all_tokens<Op>(stated("NSCF-C08a", sizes, {})),
       ascending_sums<Op>(coded("NSCF-C08b", {}, "NSAC-Q6")),
       shaped_as_windows<Op, &P::output>(

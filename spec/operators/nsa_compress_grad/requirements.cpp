@@ -19,20 +19,28 @@ constexpr Source returns = {compress_page, "return values"};
 constexpr Source parameters = {compress_page, "parameters"};
 constexpr Source constraints = {compress_page, "constraints"};
 constexpr Standing documented = Standing::documented;
+constexpr ExpectedStatus invalid = exactly(Status::param_invalid),
+                         null = exactly(Status::param_nullptr);
+
+/// A requirement that a section of a page states, with the status that the page names.
+Row stated(std::string_view id, Source source, std::string_view statement = {},
+           std::string_view notes = {}, ExpectedStatus status = any_refusal) {
+  return {.id = id,
+          .statement = statement,
+          .source = source,
+          .standing = documented,
+          .notes = notes,
+          .status = status};
+}
 
 std::vector<Row> presence() {
   return {
-      offered_on_a2<Op>({.id = "NSAC-C01",
-                         .statement = "Atlas A2 training products offer aclnnNsaCompressGrad.",
-                         .source = products,
-                         .standing = documented}),
+      offered_on_a2<Op>(
+          stated("NSAC-C01", products, "Atlas A2 training products offer aclnnNsaCompressGrad.")),
       not_offered_on_a3<Op>(
-          {.id = "NSAC-C01a",
-           .statement =
-               "Atlas A3 training and inference products do not offer aclnnNsaCompressGrad.",
-           .source = products,
-           .standing = documented,
-           .notes = "NSAC-Q11"}),
+          stated("NSAC-C01a", products,
+                 "Atlas A3 training and inference products do not offer aclnnNsaCompressGrad.",
+                 "NSAC-Q11")),
       unexercised<Op>(
           "NSAC-C01b",
           "Ascend 910_95, Atlas 800I A2, A200I A2 Box, Atlas 200I/500 A2 inference, Atlas "
@@ -40,23 +48,18 @@ std::vector<Row> presence() {
           "aclnnNsaCompressGrad.",
           products, documented, other_products_reason),
       not_null(all_tensors<Op>,
-               {.id = "NSAC-C02",
-                .statement = "input, weight, outputGrad, inputGrad and weightGrad are not null.",
-                .source = returns,
-                .standing = documented,
-                .notes = "NSAC-Q1, NSAC-Q2",
-                .status = exactly(Status::param_nullptr)}),
-      pointers_not_null<Op>(
-          {.id = "NSAC-C03", .source = parameters, .standing = Standing::derived}),
+               stated("NSAC-C02", returns,
+                      "input, weight, outputGrad, inputGrad and weightGrad are not null.",
+                      "NSAC-Q1, NSAC-Q2", null)),
+      pointers_not_null<Op>(of_standing(Standing::derived, stated("NSAC-C03", parameters))),
       // The page does not mention empty tensors, but the page of the forward refuses them. The
       // gradients would be 0.
       with_elements(
           Tensors<Op, &P::output_grad, &P::input, &P::weight>(),
-          {.id = "NSAC-C21",
-           .statement = "No tensor is empty; the documents do not say how an empty one is handled.",
-           .source = {upstream_compress_forward, "constraints"},
-           .standing = Standing::disputed,
-           .sides = {Side::reject}}),
+          contested(
+              Standing::disputed,
+              stated("NSAC-C21", {upstream_compress_forward, "constraints"},
+                     "No tensor is empty; the documents do not say how an empty one is handled."))),
       first_phase<Op>("NSAC-C24", {compress_page, "prototypes"}, documented),
       one_second_phase<Op>("NSAC-C24a")};
 }
@@ -64,35 +67,25 @@ std::vector<Row> presence() {
 std::vector<Row> types() {
   return {
       of_16_bits<DType::fp32, DType::int8>(
-          operands, {.id = "NSAC-C04",
-                     .statement = "input and weight are FLOAT16 or BFLOAT16.",
-                     .source = returns,
-                     .standing = documented,
-                     .notes = "NSAC-Q15",
-                     .status = exactly(Status::param_invalid)}),
+          operands, stated("NSAC-C04", returns, "input and weight are FLOAT16 or BFLOAT16.",
+                           "NSAC-Q15", invalid)),
       of_16_bits<DType::fp32, DType::fp64, DType::fp32>(
-          gradients, {.id = "NSAC-C05",
-                      .statement = "outputGrad, inputGrad and weightGrad are FLOAT16 or BFLOAT16.",
-                      .source = parameters,
-                      .standing = documented}),
+          gradients, stated("NSAC-C05", parameters,
+                            "outputGrad, inputGrad and weightGrad are FLOAT16 or BFLOAT16.")),
       of_type_of<&P::input>(
           Tensors<Op, &P::weight, &P::input_grad, &P::weight_grad>(),
-          {.id = "NSAC-C06",
-           .statement =
-               "weight and inputGrad have the type of input; weightGrad has the type of weight.",
-           .source = parameters,
-           .standing = documented}),
-      of_type_of<&P::input>(Tensors<Op, &P::output_grad>(),
-                            {.id = "NSAC-C06a",
-                             .statement = "outputGrad has the type of input.",
-                             .source = {upstream_compress_tiling, "operator prototype"},
-                             .standing = Standing::upstream}),
+          stated(
+              "NSAC-C06", parameters,
+              "weight and inputGrad have the type of input; weightGrad has the type of weight.")),
+      of_type_of<&P::input>(
+          Tensors<Op, &P::output_grad>(),
+          of_standing(Standing::upstream,
+                      stated("NSAC-C06a", {upstream_compress_tiling, "operator prototype"},
+                             "outputGrad has the type of input."))),
       of_plain_format<Format::fractal_nz, Format::nc1hwc0, Format::fractal_z, Format::fractal_nz,
-                      Format::fractal_z>(
-          all_tensors<Op>, {.id = "NSAC-C22", .source = parameters, .standing = documented}),
+                      Format::fractal_z>(all_tensors<Op>, stated("NSAC-C22", parameters)),
       // Later editions call strided outputs unsupported; this edition marks them as supported.
-      maybe_strided(all_tensors<Op>,
-                    {.id = "NSAC-C23", .source = parameters, .standing = documented})};
+      maybe_strided(all_tensors<Op>, stated("NSAC-C23", parameters))};
 }
 
 /// A gradient has the shape of the tensor to which it belongs.
@@ -128,21 +121,16 @@ std::vector<Row> shapes() {
            .notes = "NSAC-Q1",
            .violations = {{"input_of_two", drop_axis<Op, &P::input>},
                           {"weight_of_one", drop_axis<Op, &P::weight>}}}),
-      shaped_as_weights<Op>({.id = "NSAC-C08",
-                             .source = returns,
-                             .standing = documented,
-                             .notes = "NSAC-Q3, NSAC-Q4",
-                             .status = exactly(Status::param_invalid)}),
+      shaped_as_weights<Op>(stated("NSAC-C08", returns, {}, "NSAC-Q3, NSAC-Q4", invalid)),
       // The documentation page calls outputGrad the gradient of the forward's output; only its
       // example shows the number of rows.
-      shaped_as_windows<Op, &P::output_grad>(
-          {.id = "NSAC-C16",
-           .statement =
-               "outputGrad has one row for each window of each sequence; its N and D are those of "
-               "input.",
-           .source = parameters,
-           .standing = Standing::derived,
-           .notes = "NSAC-Q12"}),
+      shaped_as_windows<Op, &P::output_grad>(of_standing(
+          Standing::derived,
+          stated(
+              "NSAC-C16", parameters,
+              "outputGrad has one row for each window of each sequence; its N and D are those of "
+              "input.",
+              "NSAC-Q12"))),
       shape_of<&P::input_grad, &P::input>(
           {.id = "NSAC-C17",
            .statement = "inputGrad has the shape of input.",
@@ -172,81 +160,59 @@ std::vector<Row> shapes() {
 
 std::vector<Row> windows() {
   return {
-      layout_is_tnd<Op>({.id = "NSAC-C09",
-                         .source = returns,
-                         .standing = documented,
-                         .notes = "NSAC-Q8",
-                         .status = exactly(Status::param_invalid)}),
+      layout_is_tnd<Op>(stated("NSAC-C09", returns, {}, "NSAC-Q8", invalid)),
       // The table of parameters calls layout optional; the table of return codes does not list it
       // among the null pointers.
-      layout_given<Op>({.id = "NSAC-C09a", .source = parameters, .notes = "NSAC-Q2"}),
-      multiple_of_16<Op, &Attributes::compress_block_size>(
-          {.id = "NSAC-C10", .source = constraints, .standing = documented}),
-      multiple_of_16<Op, &Attributes::compress_stride>(
-          {.id = "NSAC-C11", .source = constraints, .standing = documented}),
+      layout_given<Op>(stated("NSAC-C09a", parameters, {}, "NSAC-Q2")),
+      multiple_of_16<Op, &Attributes::compress_block_size>(stated("NSAC-C10", constraints)),
+      multiple_of_16<Op, &Attributes::compress_stride>(stated("NSAC-C11", constraints)),
       // Read literally, the documentation page allows a stride of 0, because 0 is a multiple of 16
       // and smaller than every window. The host code accepts it.
       positive_stride<Op>(
-          {.id = "NSAC-C11a",
-           .statement = "compressStride is above 0, although no document says this.",
-           .source = constraints,
-           .standing = Standing::disputed,
-           .sides = {Side::reject}}),
-      no_gaps<Op>({.id = "NSAC-C12",
-                   .source = constraints,
-                   .standing = documented,
-                   .notes = "NSAC-Q7",
-                   .implies = {"NSAC-C08"}}),
+          contested(Standing::disputed,
+                    stated("NSAC-C11a", constraints,
+                           "compressStride is above 0, although no document says this."))),
+      no_gaps<Op>(implying(stated("NSAC-C12", constraints, {}, "NSAC-Q7"), {"NSAC-C08"})),
       // The documentation page says "larger than"; the forward's page and the host code accept
       // equal sizes.
-      {.id = "NSAC-C12a",
-       .statement = "compressBlockSize is larger than compressStride; the forward and the kernel "
-                    "also accept equal sizes.",
-       .source = constraints,
-       .standing = Standing::open,
-       .sides = {Side::reject},
-       .notes = "NSAC-Q7",
-       .holds =
-           [](const Call& c) {
-             return c.attributes.compress_block_size != c.attributes.compress_stride;
-           },
-       .violations = {{"equal", make_windows<32, 32, Op>}}},
-      {.id = "NSAC-C13",
-       .statement = "actSeqLenType is 0 or 1.",
-       .source = parameters,
-       .standing = documented,
-       .notes = "NSAC-Q5, NSAC-Q9",
-       .holds =
-           [](const Call& c) {
-             return c.attributes.act_seq_len_type == 0 || c.attributes.act_seq_len_type == 1;
-           },
-       .violations = {{"2", set<&Attributes::act_seq_len_type, 2, Op>},
-                      {"negative", set<&Attributes::act_seq_len_type, -1, Op>}}},
+      contested(
+          Standing::open,
+          tested(
+              stated("NSAC-C12a", constraints,
+                     "compressBlockSize is larger than compressStride; the forward and the kernel "
+                     "also accept equal sizes.",
+                     "NSAC-Q7"),
+              [](const Call& c) {
+                return c.attributes.compress_block_size != c.attributes.compress_stride;
+              },
+              {{"equal", make_windows<32, 32, Op>}})),
+      tested(stated("NSAC-C13", parameters, "actSeqLenType is 0 or 1.", "NSAC-Q5, NSAC-Q9"),
+             [](const Call& c) {
+               return c.attributes.act_seq_len_type == 0 || c.attributes.act_seq_len_type == 1;
+             },
+             {{"2", set<&Attributes::act_seq_len_type, 2, Op>},
+              {"negative", set<&Attributes::act_seq_len_type, -1, Op>}}),
       // The documentation page says "only 0 at present"; the host code accepts 1, and the kernel
       // then reads lengths.
-      {.id = "NSAC-C13a",
-       .statement = "actSeqLenType is 0: actSeqLen contains cumulative sums of the lengths. With 1 "
-                    "the vendor's kernel reads lengths.",
-       .source = parameters,
-       .standing = Standing::open,
-       .sides = {Side::reject},
-       .notes = "NSAC-Q9",
-       .holds = [](const Call& c) { return c.attributes.act_seq_len_type != 1; },
-       .violations = {{"1", pass_lengths<Op>}}},
-      ascending_sums<Op>({.id = "NSAC-C14",
-                          .source = parameters,
-                          .standing = Standing::derived,
-                          .notes = "NSAC-Q5, NSAC-Q6"}),
-      sums_given<Op>({.id = "NSAC-C14a",
-                      .statement = "actSeqLen is given; the documents do not say whether its "
-                                   "absence means one sequence or several equal ones.",
-                      .source = parameters,
-                      .standing = Standing::disputed,
-                      .sides = {Side::reject},
-                      .notes = "NSAC-Q10, NSAC-Q14, NSAS-U5"}),
-      sums_of_all_tokens<Op>({.id = "NSAC-C15",
-                              .source = {upstream_compress_forward, "constraints"},
-                              .standing = Standing::upstream})};
+      contested(
+          Standing::open,
+          tested(
+              stated(
+                  "NSAC-C13a", parameters,
+                  "actSeqLenType is 0: actSeqLen contains cumulative sums of the lengths. With 1 "
+                  "the vendor's kernel reads lengths.",
+                  "NSAC-Q9"),
+              [](const Call& c) { return c.attributes.act_seq_len_type != 1; },
+              {{"1", pass_lengths<Op>}})),
+      ascending_sums<Op>(
+          of_standing(Standing::derived, stated("NSAC-C14", parameters, {}, "NSAC-Q5, NSAC-Q6"))),
+      sums_given<Op>(contested(Standing::disputed,
+                               stated("NSAC-C14a", parameters,
+                                      "actSeqLen is given; the documents do not say whether its "
+                                      "absence means one sequence or several equal ones.",
+                                      "NSAC-Q10, NSAC-Q14, NSAS-U5"))),
+      sums_of_all_tokens<Op>(of_standing(
+          Standing::upstream, stated("NSAC-C15", {upstream_compress_forward, "constraints"})))};
 }
 
 }  // namespace

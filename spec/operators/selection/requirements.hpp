@@ -26,8 +26,7 @@ template <class Op>
 Requirement<Op> limited(Requirement<Op> row, Predicate<Op> holds,
                         std::vector<Violation<Op>> violations, Predicate<Op> reaches = nullptr) {
   row.applies = ranks_fit<Op>;
-  row.reaches = reaches;
-  return tested(std::move(row), holds, std::move(violations));
+  return tested(std::move(row), holds, std::move(violations), reaches);
 }
 
 template <class Op>
