@@ -2,11 +2,8 @@
 
 #include <gtest/gtest.h>
 
-#include <algorithm>
-#include <cmath>
-
 #include "aclnnop/aclnn_nsa_compress_grad.h"
-#include "entries.hpp"
+#include "nsa_calls.hpp"
 #include "refusals.hpp"
 #include "trial.hpp"
 
@@ -16,7 +13,6 @@ using namespace assay;
 using namespace assay::test;
 using Op = spec::NsaCompressGrad;
 using Call = spec::Call<Op>;
-using spec::Striding;
 
 constexpr const char* function = "aclnnNsaCompressGradGetWorkspaceSize";
 
@@ -27,60 +23,34 @@ class NsaCompress : public Session {
 
 Op::Problem plain() { return {.heads = 2, .seq = 80, .head_dim = 32}; }
 
-/// Sequences that are empty or too short for a window, and tokens after the last sequence.
-Op::Problem packed() {
-  return {.dtype = spec::DType::fp16,
-          .batch = 5,
-          .heads = 3,
-          .seq = 90,
-          .lengths = {0, 90, 31, 64, 47},
-          .head_dim = 16,
-          .compress_block_size = 32,
-          .compress_stride = 16};
-}
-
-Call call_of(const Op::Problem& problem, Striding striding = Striding::contiguous) {
-  return spec::call_of(problem, spec::CompressEntryPoint::c1, spec::Product::a2, striding,
-                       striding);
-}
-
 TEST_F(NsaCompress, GivesTheBitsOfTheImplementation) {
-  for (const Op::Problem& problem : {plain(), packed()})
-    for (const Striding striding : {Striding::contiguous, Striding::padded, Striding::transposed})
-      expect_same_bits(call_of(problem, striding), problem, *own, aclnnNsaCompressGrad, stream);
+  expect_bits_of<Op>({plain(), packed_compression()}, *own, aclnnNsaCompressGrad, stream);
 }
 
 TEST_F(NsaCompress, AnswersEveryBrokenRowAsTheImplementationDoes) {
-  const std::vector<Call> calls = {call_of(plain()), call_of(packed())};
+  const std::vector<Call> calls = {call_on_a2<Op>(plain()), call_on_a2<Op>(packed_compression())};
   EXPECT_GE(expect_same_refusals(calls, *own, function), 14U);
 }
 
 /// No requirement limits the sizes. The number of elements in this call fits in 64 bits, the number
 /// of bytes does not.
 TEST_F(NsaCompress, RefusesTensorsThatAreLargerThanTheDevice) {
-  const Call call = call_of({.heads = 1 << 12, .seq = std::int64_t{1} << 38, .head_dim = 1 << 12});
-  Handles handles;
-  EXPECT_EQ(phase_1(call, handles).status, ACLNN_ERR_PARAM_INVALID);
-  const std::string message = recent_message();
-  EXPECT_TRUE(message.starts_with(std::string(function) + ": outputGrad is larger than the "))
-      << message;
+  expect_too_large<Op>({.heads = 1 << 12, .seq = std::int64_t{1} << 38, .head_dim = 1 << 12},
+                       std::string(function) + ": outputGrad is larger than the ");
 }
 
 /// Each of the 48 cores has its own sums for 32 weights.
 TEST_F(NsaCompress, TheWorkspaceHoldsTheSumsOfEveryPart) {
-  Handles handles;
-  const Prepared prepared = phase_1(call_of({.heads = 1, .seq = 32768, .head_dim = 128}), handles);
-  ASSERT_EQ(prepared.status, ACLNN_SUCCESS) << recent_message();
-  EXPECT_EQ(prepared.workspace_size, 48U * 32 * 4);
+  expect_workspace<Op>({.heads = 1, .seq = 32768, .head_dim = 128}, 48U * 32 * 4);
 }
 
 TEST_F(NsaCompress, WhatDoesNotFitTheDeviceIsRefusedInPhase1) {
   Handles handles;
-  const Call call = call_of({.heads = 1,
-                             .seq = 9000,
-                             .head_dim = 16,
-                             .compress_block_size = 4096,
-                             .compress_stride = 16});
+  const Call call = call_on_a2<Op>({.heads = 1,
+                                    .seq = 9000,
+                                    .head_dim = 16,
+                                    .compress_block_size = 4096,
+                                    .compress_stride = 16});
   EXPECT_EQ(phase_1(call, handles).status, ACLNN_ERR_INNER_TILING_ERROR);
   const std::string message = recent_message();
   EXPECT_NE(message.find("UB overflow: "), std::string::npos) << message;
@@ -88,7 +58,7 @@ TEST_F(NsaCompress, WhatDoesNotFitTheDeviceIsRefusedInPhase1) {
 
 TEST_F(NsaCompress, WithoutSumsHasOneSequence) {
   for (const bool empty : {false, true}) {
-    Call call = call_of(plain());
+    Call call = call_on_a2<Op>(plain());
     call.parameters.act_seq_len.reset();
     if (empty) call.parameters.act_seq_len.emplace();
     call.attributes.layout.reset();
@@ -98,7 +68,7 @@ TEST_F(NsaCompress, WithoutSumsHasOneSequence) {
 
 /// With actSeqLenType 1 the array contains lengths instead of cumulative sums.
 TEST_F(NsaCompress, LengthsAreAcceptedInsteadOfSums) {
-  Call call = call_of(plain());
+  Call call = call_on_a2<Op>(plain());
   std::int64_t before = 0;
   for (std::int64_t& entry : *call.parameters.act_seq_len) {
     const std::int64_t end = entry;

@@ -6,7 +6,7 @@
 #include <cmath>
 
 #include "aclnnop/aclnn_nsa_compress.h"
-#include "entries.hpp"
+#include "nsa_calls.hpp"
 #include "refusals.hpp"
 #include "trial.hpp"
 
@@ -23,25 +23,9 @@ class NsaCompressForward : public Session {
   std::unique_ptr<spec::Implementation<Op>> own = optimized::nsa_compress(device::a2());
 };
 
-/// Sequences that are empty or too short for a window, and tokens after the last window.
-Op::Problem packed(std::int64_t stride = 16) {
-  return {.dtype = spec::DType::fp16,
-          .batch = 5,
-          .heads = 3,
-          .seq = 90,
-          .lengths = {0, 90, 31, 64, 47},
-          .head_dim = 16,
-          .compress_block_size = 32,
-          .compress_stride = stride};
-}
-
-Call call_of(const Op::Problem& problem, Striding striding = Striding::contiguous) {
-  return spec::call_of(problem, spec::NsaCompressEntryPoint::f1, spec::Product::a2, striding,
-                       striding);
-}
-
 TEST_F(NsaCompressForward, AnswersEveryBrokenRowAsTheImplementationDoes) {
-  const std::vector<Call> calls = {call_of(packed()), call_of(packed(32))};
+  const std::vector<Call> calls = {call_on_a2<Op>(packed_compression()),
+                                   call_on_a2<Op>(packed_compression(32))};
   EXPECT_GE(expect_same_refusals(calls, *own, "aclnnNsaCompressGetWorkspaceSize"), 14U);
 }
 
@@ -72,8 +56,8 @@ std::vector<float> expected_windows(const Op::Problem& p, const Op::Inputs& inpu
 TEST_F(NsaCompressForward, SumsTheTokensOfEveryWindow) {
   for (const std::int64_t stride : {16, 32})
     for (const Striding striding : {Striding::contiguous, Striding::padded, Striding::transposed}) {
-      const Op::Problem problem = packed(stride);
-      const Call call = call_of(problem, striding);
+      const Op::Problem problem = packed_compression(stride);
+      const Call call = call_on_a2<Op>(problem, striding);
       Filling<Op> filling = filling_of(call);
       Handles handles(filling.uploaded.addresses());
       const Prepared prepared = phase_1(call, handles);
@@ -95,13 +79,9 @@ TEST_F(NsaCompressForward, SumsTheTokensOfEveryWindow) {
 }
 
 TEST_F(NsaCompressForward, RefusesATensorLargerThanTheDevice) {
-  const Call call = call_of(
-      {.dtype = spec::DType::fp16, .heads = 128, .seq = std::int64_t{1} << 30, .head_dim = 256});
-  Handles handles;
-  EXPECT_EQ(phase_1(call, handles).status, ACLNN_ERR_PARAM_INVALID);
-  const std::string message = recent_message();
-  EXPECT_TRUE(message.starts_with("aclnnNsaCompressGetWorkspaceSize: input is larger than the "))
-      << message;
+  expect_too_large<Op>(
+      {.dtype = spec::DType::fp16, .heads = 128, .seq = std::int64_t{1} << 30, .head_dim = 256},
+      "aclnnNsaCompressGetWorkspaceSize: input is larger than the ");
 }
 
 }  // namespace

@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "aclnnop/aclnn_nsa_selected_attention_grad.h"
-#include "entries.hpp"
+#include "nsa_calls.hpp"
 #include "refusals.hpp"
 #include "trial.hpp"
 
@@ -13,7 +13,6 @@ using namespace assay;
 using namespace assay::test;
 using Op = spec::NsaSelectedAttentionGrad;
 using Call = spec::Call<Op>;
-using spec::Striding;
 
 constexpr const char* function = "aclnnNsaSelectedAttentionGradGetWorkspaceSize";
 
@@ -23,75 +22,31 @@ class NsaSelected : public Session {
       optimized::nsa_selected_attention_grad(device::a2());
 };
 
-Op::Problem plain() {
-  return {.dtype = spec::DType::bf16,
-          .heads_q = 4,
-          .heads_kv = 2,
-          .seq_q = 9,
-          .seq_kv = 64,
-          .head_dim = 192,
-          .head_dim_v = 128};
-}
-
-Op::Problem packed() {
-  Op::Problem p = plain();
-  p.dtype = spec::DType::fp16;
-  p.batch = 3, p.seq_q = 7, p.seq_kv = 96;
-  p.lengths_q = {3, 7, 1}, p.lengths_kv = {32, 96, 64};
-  return p;
-}
-
-Op::Problem causal() {
-  Op::Problem p = packed();
-  p.sparse_mode = 2, p.atten_mask = spec::SelectedMask::compressed;
-  return p;
-}
-
-Call call_of(const Op::Problem& problem, Striding striding = Striding::contiguous) {
-  return spec::call_of(problem, spec::SelectedEntryPoint::s1, spec::Product::a2, striding,
-                       striding);
-}
-
 TEST_F(NsaSelected, GivesTheBitsOfTheImplementation) {
-  for (const Op::Problem& problem : {plain(), packed(), causal()})
-    for (const Striding striding : {Striding::contiguous, Striding::padded, Striding::transposed})
-      expect_same_bits(call_of(problem, striding), problem, *own, aclnnNsaSelectedAttentionGrad,
-                       stream);
+  expect_bits_of<Op>({plain_selection(), packed_selection(), causal_selection()}, *own,
+                     aclnnNsaSelectedAttentionGrad, stream);
 }
 
 TEST_F(NsaSelected, AnswersEveryBrokenRowAsTheImplementationDoes) {
-  const std::vector<Call> calls = {call_of(plain()), call_of(packed()), call_of(causal())};
+  const std::vector<Call> calls = {call_on_a2<Op>(plain_selection()),
+                                   call_on_a2<Op>(packed_selection()),
+                                   call_on_a2<Op>(causal_selection())};
   EXPECT_GE(expect_same_refusals(calls, *own, function), 25U);
 }
 
-/// An empty array is invalid in all operators. A null array gives a different error code.
-TEST_F(NsaSelected, AnEmptyArrayOfLengthsIsInvalid) {
-  for (const auto member : {&Op::Parameters::actual_seq_qlen, &Op::Parameters::actual_seq_kvlen}) {
-    Call call = call_of(packed());
-    (call.parameters.*member).emplace();
-    Handles handles;
-    EXPECT_EQ(phase_1(call, handles).status, ACLNN_ERR_PARAM_INVALID) << recent_message();
-    (call.parameters.*member).reset();
-    EXPECT_EQ(phase_1(call, handles).status, ACLNN_ERR_PARAM_NULLPTR) << recent_message();
-  }
-}
+TEST_F(NsaSelected, NeedsArraysOfLengths) { expect_lengths_needed<Op>(packed_selection()); }
 
 TEST_F(NsaSelected, ATensorLargerThanTheDeviceIsRefusedInPhase1) {
-  Op::Problem huge = plain();
+  Op::Problem huge = plain_selection();
   huge.batch = 16, huge.heads_q = 128, huge.heads_kv = 4, huge.seq_q = 1 << 17;
-  Handles handles;
-  EXPECT_EQ(phase_1(call_of(huge), handles).status, ACLNN_ERR_PARAM_INVALID);
-  const std::string message = recent_message();
-  EXPECT_NE(message.find("query is larger than the "), std::string::npos) << message;
+  expect_too_large<Op>(huge,
+                       "aclnnNsaSelectedAttentionGradGetWorkspaceSize: query is larger than the ");
 }
 
 TEST_F(NsaSelected, TheWorkspaceHoldsTheSumsOfTheGradients) {
-  Handles handles;
-  const Prepared prepared = phase_1(call_of(plain()), handles);
-  ASSERT_EQ(prepared.status, ACLNN_SUCCESS) << recent_message();
   // The workspace consists of these parts, each rounded up to 512 B: dq 9 * 4 * 192 floats, dk 64 *
   // 2 * 192, dv 64 * 2 * 128, row terms 9 * 4.
-  EXPECT_EQ(prepared.workspace_size, 27648U + 98304U + 65536U + 512U);
+  expect_workspace<Op>(plain_selection(), 27648U + 98304U + 65536U + 512U);
 }
 
 /// Phase 1 cannot detect this mistake of the caller. The task in the stream detects it.
@@ -110,7 +65,7 @@ class NsaSelectedFailure : public NsaSelected {
               ACLNN_SUCCESS);
   }
 
-  Call call = call_of(plain());
+  Call call = call_on_a2<Op>(plain_selection());
   Filling<Op> filling = filling_of(call);
   Handles handles{filling.uploaded.addresses()};
   void* const indices = filling.uploaded.addresses().at("topk_indices");
