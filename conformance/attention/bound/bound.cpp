@@ -37,12 +37,22 @@ bool shares_kappa_rounding(const Dense& dense, const Arithmetic& arithmetic) {
   return call.stage_prob.drift(call.kappa, 0.0) != 0 && !is_known;
 }
 
+/// Returns whether the row terms of many rows have the same rounding error. The kernel's own output
+/// has it if the type of the stored P cannot represent kappa: in each row the product of kappa and
+/// the weight 1 of the largest score then has the same rounding error.
+bool shares_output_rounding(const Dense& dense, const Arithmetic& arithmetic) {
+  const attention::Call call = call_of(dense, arithmetic);
+  return arithmetic.numerics.delta == spec::RowTerm::own_output && call.stage_prob.rounds() &&
+         call.stage_prob.drift(call.kappa, 0.0) != 0;
+}
+
 /// Returns whether the errors in a row vary independently. Otherwise R and b (E29) are not
 /// meaningful.
 bool deviates(const Dense& dense, const Arithmetic& arithmetic, const Part& part) {
   // If all P are equal, every stored P has the same rounding error.
   if (!scores_vary(dense) && arithmetic.numerics.store_p != spec::DType::fp32) return false;
-  return part.name != "dv" || !shares_kappa_rounding(dense, arithmetic);
+  return part.name == "dv" ? !shares_kappa_rounding(dense, arithmetic)
+                           : !shares_output_rounding(dense, arithmetic);
 }
 
 /// Returns one flag per kv head: 1 if at least one of its rows is judged.

@@ -233,6 +233,21 @@ TEST(JudgePair, OnlySequencesWithoutKeysMayHaveOtherStatisticsOfNoKey) {
   ASSERT_TRUE(keyless.backward && keyless.end_to_end);
 }
 
+/// The rounding error of 1 / keep_prob in the type of the stored P is the same in all rows. It
+/// reaches the row terms through the output of the forward.
+TEST(JudgePair, RoundingErrorThatAllRowsShareIsNotAFault) {
+  for (const char* dtype : {"--dtype=bf16", "--dtype=fp16"})
+    for (const char* seed : {"--seed=1", "--seed=2"}) {
+      const PairReport pair = judged<FlashGrad>(
+          {dtype, seed, "--heads_q=3", "--heads_kv=3", "--seq_q=32", "--seq_kv=32", "--head_dim=32",
+           "--head_dim_v=32", "--scale_value=0.2773500978946686", "--keep_prob=0.8999999761581421",
+           "--drop_mask=granules", "--profile=offset"});
+      ASSERT_TRUE(pair.end_to_end);
+      EXPECT_EQ(pair.sentence(), "forward, saved values and backward conform") << dtype << seed;
+      EXPECT_EQ(contribution(pair.end_to_end->verdict), ExitCode::conformant);
+    }
+}
+
 TEST(JudgePair, RefusesCasesThatHaveNoForward) {
   auto exact = flash_words;
   exact.emplace_back("--track=exact");
