@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "assay/spec/numerics.hpp"
-#include "assay/spec/numerics_limits.hpp"
+#include "assay/spec/numerics/limits.hpp"
 
 namespace assay::spec {
 namespace {

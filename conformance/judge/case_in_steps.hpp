@@ -72,7 +72,7 @@ void CaseInSteps<Op>::State::take(const Step& step) {
 template <class Op>
 void CaseInSteps<Op>::State::call(spec::Implementation<Op>& kernel) {
   implementation = kernel.name();
-  report = detail::without_argument_checks(c, kernel);
+  report = detail::not_asked(c, kernel);
   if (report) return;
   if (!c.violate.empty()) {
     report = detail::judge_violation(c, kernel);

@@ -12,6 +12,8 @@
 #include "assay/conformance/judge/prepared_case.hpp"
 #include "assay/conformance/result/printable.hpp"
 #include "assay/fixtures/record.hpp"
+#include "assay/spec/takes_formulas.hpp"
+#include "case/user_formula.hpp"
 #include "judge/readings.hpp"
 #include "judge/run_kernel.hpp"
 
@@ -64,18 +66,22 @@ bool checks_arguments(const spec::Implementation<Op>& kernel) {
   }
 }
 
-/// If the case needs phase 1 (the check of the arguments) and the kernel has none, returns a report
-/// that says so. Runs nothing.
+/// If the case needs phase 1 (the check of the arguments) or a formula of the user, and the kernel
+/// does not have it, returns a report that says so. Runs nothing.
 template <class Op>
-std::optional<CaseReport> without_argument_checks(const Case<Op>& c,
-                                                  const spec::Implementation<Op>& kernel) {
-  if ((c.violate.empty() && c.track != Track::arguments) || checks_arguments(kernel))
-    return std::nullopt;
+std::optional<CaseReport> not_asked(const Case<Op>& c, spec::Implementation<Op>& kernel) {
+  const bool needs_checks = !c.violate.empty() || c.track == Track::arguments;
+  FactKind lacking = FactKind::none;
+  if (needs_checks && !checks_arguments(kernel))
+    lacking = FactKind::no_argument_checks;
+  else if (is_formula(c.variant) && spec::takes_formulas(kernel) == nullptr)
+    lacking = FactKind::no_formulas;
+  if (lacking == FactKind::none) return std::nullopt;
   CaseReport report = blank_report(c);
   report.implementation = kernel.name();
   if (const auto* requirement = requirement_of<Op>(c.violate))
     report.violated_requirement = requirement->id;
-  decide(report, {Rule::not_offered, FactKind::no_argument_checks}, FindingRule::note);
+  decide(report, {Rule::not_offered, lacking}, FindingRule::note);
   return report;
 }
 
@@ -232,19 +238,17 @@ CaseReport judge_values(PreparedCase<Op>& prepared, spec::Implementation<Op>& ke
   return judged(prepared, answers_of(prepared, kernel, reading));
 }
 
-/// Repeats a case that failed only statistically with two new random seeds; the failure is
-/// confirmed if one of them fails, too. If both seeds were judged and neither failed, the case gets
-/// the verdict that it has without the statistics.
-template <class Op>
-void confirm(const Case<Op>& c, spec::Implementation<Op>& kernel, const spec::Numerics* reading,
-             CaseReport& report) {
+/// Repeats a case that failed only statistically with two new random seeds, by `judge_fresh`, which
+/// returns the report on a case; the failure is confirmed if one of them fails, too. If both seeds
+/// were judged and neither failed, the case gets the verdict that it has without the statistics.
+template <class Op, class JudgeFresh>
+void confirm(const Case<Op>& c, CaseReport& report, JudgeFresh&& judge_fresh) {
   const Fact first = report.verdict.fact;
   Decision other(Rule::fresh_seeds, {FactKind::failure_not_repeated, first});
   for (std::uint64_t k = 1; k <= 2; ++k) {
     Case<Op> fresh = c;
     fresh.seed += k * fresh_seed_step;
-    PreparedCase<Op> again(fresh);
-    const CaseReport repeated = judge_values(again, kernel, reading);
+    const CaseReport repeated = judge_fresh(fresh);
     if (contribution(repeated.verdict) == ExitCode::not_conclusive)
       return add_note(
           report, FindingRule::note,
@@ -303,7 +307,11 @@ template <class Op>
 CaseReport confirmed(const Case<Op>& c, spec::Implementation<Op>& kernel,
                      const spec::Numerics* reading, CaseReport report) {
   try {
-    if (report.verdict == Verdict::statistical_unconfirmed) confirm(c, kernel, reading, report);
+    if (report.verdict == Verdict::statistical_unconfirmed)
+      confirm(c, report, [&](const Case<Op>& fresh) {
+        PreparedCase<Op> again(fresh);
+        return judge_values(again, kernel, reading);
+      });
   } catch (const std::exception&) {
     return report_of_exception(c);
   }

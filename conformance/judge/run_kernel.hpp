@@ -17,7 +17,9 @@
 #include "assay/spec/implementation.hpp"
 #include "assay/spec/not_asked.hpp"
 #include "assay/spec/runs_elsewhere.hpp"
+#include "assay/spec/takes_formulas.hpp"
 #include "assay/spec/tensor.hpp"
+#include "case/user_formula.hpp"
 
 /// Runs a kernel and protects the judge from anything that the kernel does.
 namespace assay::conformance {
@@ -243,6 +245,8 @@ Run<Op> run_once(const Case<Op>& c, const typename Op::Inputs& inputs,
   const spec::Call<Op> call = call_of(c);
   const auto start = std::chrono::steady_clock::now();
   try {
+    if (spec::TakesFormulas* const takes = spec::takes_formulas(kernel))
+      takes->set_formula(is_formula(c.variant) ? c.variant : "");
     kernel.run_call(call, c.problem, borrowed.get(), run.outputs);
   } catch (const spec::Rejected& answer) {
     const std::vector<Fact> questions = open_questions(c, call);

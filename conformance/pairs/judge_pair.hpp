@@ -14,6 +14,7 @@
 #include "assay/conformance/judge/prepared_case.hpp"
 #include "assay/conformance/pairs/pair.hpp"
 #include "attention/lse.hpp"
+#include "case/user_formula.hpp"
 #include "judge/judge_case.hpp"
 #include "judge/run_kernel.hpp"
 
@@ -64,6 +65,7 @@ auto forward_case(const Case<Gradient>& c) {
   Case<Forward> made{.problem = c.problem,
                      .entry_point = Pair::entry_point(c.entry_point),
                      .product = c.product,
+                     .variant = is_formula(c.variant) ? c.variant : "",
                      .upstream = c.upstream,
                      .documents = c.documents,
                      .rows = c.rows,
@@ -105,7 +107,9 @@ Called<Op> call_and_judge(const Case<Op>& c, const typename Op::Inputs& inputs,
                           const typename Op::Inputs& judged, spec::Implementation<Op>& kernel) {
   Called<Op> called;
   try {
-    if (auto stopped = detail::stopped_in_phase_1(c, call_of(c), kernel)) {
+    auto stopped = detail::not_asked(c, kernel);
+    if (!stopped) stopped = detail::stopped_in_phase_1(c, call_of(c), kernel);
+    if (stopped) {
       called.report = std::move(*stopped);
     } else {
       detail::Answers<Op> answers{.numerics = numerics_of(kernel, c.problem)};
@@ -151,10 +155,9 @@ inline spec::Numerics of_both(const spec::Numerics& forward, spec::Numerics nume
   return numerics;
 }
 
-}  // namespace pairs
-
+/// Judges a pair. Does not confirm statistical failures.
 template <class Gradient>
-PairReport judge_pair(const Case<Gradient>& c,
+PairReport judge_once(const Case<Gradient>& c,
                       spec::Implementation<typename ForwardOf<Gradient>::Forward>& forward,
                       spec::Implementation<Gradient>& gradient) {
   using Pair = ForwardOf<Gradient>;
@@ -210,6 +213,28 @@ PairReport judge_pair(const Case<Gradient>& c,
   return report;
 }
 
+}  // namespace pairs
+
+template <class Gradient>
+PairReport judge_pair(const Case<Gradient>& c,
+                      spec::Implementation<typename ForwardOf<Gradient>::Forward>& forward,
+                      spec::Implementation<Gradient>& gradient) {
+  PairReport report = pairs::judge_once(c, forward, gradient);
+  const auto confirm = [&](auto&& part_of) {
+    CaseReport* const part = part_of(report);
+    if (part == nullptr || part->verdict != Verdict::statistical_unconfirmed) return;
+    detail::confirm(c, *part, [&](const Case<Gradient>& fresh) {
+      PairReport again = pairs::judge_once(fresh, forward, gradient);
+      const CaseReport* const same = part_of(again);
+      return same != nullptr ? *same : again.forward;  // the forward shows why a part is missing
+    });
+  };
+  confirm([](PairReport& pair) { return &pair.forward; });
+  confirm([](PairReport& pair) { return pair.backward ? &*pair.backward : nullptr; });
+  confirm([](PairReport& pair) { return pair.end_to_end ? &*pair.end_to_end : nullptr; });
+  return report;
+}
+
 template <class Gradient>
 std::optional<std::string> not_a_pair(const Case<Gradient>& c) {
   try {
@@ -224,24 +249,11 @@ template <class Gradient>
 CaseReport judge_pair_as_one(const Case<Gradient>& c,
                              spec::Implementation<typename ForwardOf<Gradient>::Forward>& forward,
                              spec::Implementation<Gradient>& gradient) {
-  const auto judged = [&](const Case<Gradient>& asked) {
-    CaseReport report = blank_report(asked);
-    try {
-      report = pairs::joined(judge_pair(asked, forward, gradient), std::move(report));
-    } catch (const std::invalid_argument& reason) {
-      decide(report, {Rule::not_offered, {FactKind::quoted, reason.what()}}, FindingRule::note);
-    }
-    return report;
-  };
-  CaseReport report = judged(c);
-  if (report.verdict == Verdict::nonconformant_statistical) {
-    const auto fails_again = [&](std::uint64_t k) {
-      Case<Gradient> fresh = c;
-      fresh.seed += k * fresh_seed_step;
-      return contribution(judged(fresh).verdict) == ExitCode::nonconformant;
-    };
-    if (!fails_again(1) && !fails_again(2))
-      report.verdict = {Rule::fresh_seeds, {FactKind::failure_not_repeated, report.verdict.fact}};
+  CaseReport report = blank_report(c);
+  try {
+    report = pairs::joined(judge_pair(c, forward, gradient), std::move(report));
+  } catch (const std::invalid_argument& reason) {
+    decide(report, {Rule::not_offered, {FactKind::quoted, reason.what()}}, FindingRule::note);
   }
   if (contribution(report.verdict) == ExitCode::conformant && report.value_case)
     detail::add_accepted(c, report);

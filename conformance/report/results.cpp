@@ -13,7 +13,7 @@
 #include "assay/conformance/report/sentences.hpp"
 #include "assay/conformance/result/printable.hpp"
 #include "assay/conformance/result/regimes.hpp"
-#include "assay/spec/numerics_limits.hpp"
+#include "assay/spec/numerics/limits.hpp"
 #include "report/json_text.hpp"
 
 namespace assay::conformance {

@@ -53,7 +53,7 @@ SweptCase<Op> Sweep::call(std::span<const Case<Op>> cases, std::size_t place,
                           std::unique_ptr<PreparedCase<Op>> made) {
   const Case<Op>& c = cases[place];
   SweptCase<Op> swept{.place = place};
-  swept.skipped = detail::without_argument_checks(c, kernel);
+  swept.skipped = detail::not_asked(c, kernel);
   if (swept.skipped) return swept;
   if (control_.finished) swept.earlier = earlier(case_id(command_line(c)));
   if (swept.earlier != nullptr) return swept;

@@ -12,6 +12,7 @@
 #include "assay/spec/not_asked.hpp"
 #include "assay/spec/operators.hpp"
 #include "assay/spec/striding.hpp"
+#include "assay/spec/takes_formulas.hpp"
 #include "command/conversation.hpp"
 
 namespace assay::adapters {
@@ -55,7 +56,7 @@ std::string without_path(const std::string& text, const std::filesystem::path& f
 }
 
 template <class Op>
-class Command final : public spec::Implementation<Op> {
+class Command final : public spec::Implementation<Op>, public spec::TakesFormulas {
  public:
   using Problem = typename Op::Problem;
   using Inputs = typename Op::Inputs;
@@ -69,6 +70,7 @@ class Command final : public spec::Implementation<Op> {
 
   std::string name() const override { return "command:" + talk_->command().text; }
   bool checks_arguments() const override { return false; }
+  void set_formula(const std::string& variant) override { formula_ = variant; }
   std::optional<std::string> unsupported(const spec::Call<Op>& call) const override {
     std::optional<std::string> reason;
     visit_fields(call.parameters, [&]<class Member>(std::string_view name, const Member& member) {
@@ -119,20 +121,20 @@ class Command final : public spec::Implementation<Op> {
 
   /// Errors: spec::NotAsked if the file cannot be written. This is not a fault of the program,
   /// which has not received the case yet.
-  static void write_case(const std::filesystem::path& file, const Entry& entry,
-                         const Fields& call_fields, const Problem& problem,
-                         const Inputs& inputs) try {
+  void write_case(const std::filesystem::path& file, const Entry& entry, const Fields& call_fields,
+                  const Problem& problem, const Inputs& inputs) const try {
     std::filesystem::remove(
         file);  // replacing an existing file costs a flush, removing it does not
     fixtures::Writer writer(file);
-    writer.write({.id = case_id,
-                  .operator_name = std::string(Op::name),
-                  .entry_point = entry.entry_point,
-                  .product = entry.product,
-                  .command = std::string(Op::name),
-                  .problem = fixtures::fields_of(problem),
-                  .call = call_fields,
-                  .inputs = fixtures::named_tensors(inputs)});
+    writer.write(
+        {.id = case_id,
+         .operator_name = std::string(Op::name),
+         .entry_point = entry.entry_point,
+         .product = entry.product,
+         .command = std::string(Op::name) + (formula_.empty() ? "" : " --variant=" + formula_),
+         .problem = fixtures::fields_of(problem),
+         .call = call_fields,
+         .inputs = fixtures::named_tensors(inputs)});
     writer.close(fixtures::Durability::renamed);
   } catch (const std::runtime_error& failure) {
     throw spec::NotAsked(std::string("the file of the case cannot be written: ") + failure.what());
@@ -182,6 +184,7 @@ class Command final : public spec::Implementation<Op> {
 
   std::unique_ptr<Conversation> talk_;
   std::vector<spec::Metric> regimes_;  ///< of the last run
+  std::string formula_;                ///< of the next run, as in a replay line; empty: none
 };
 
 }  // namespace

@@ -248,6 +248,32 @@ TEST(JudgePair, RoundingErrorThatAllRowsShareIsNotAFault) {
     }
 }
 
+/// A kernel whose dk deviates a little in one direction, but only for one random seed.
+TEST(JudgePair, StatisticalFailureCountsOnlyIfAFreshSeedRepeatsIt) {
+  const auto judged_with = [](int times) {
+    const auto forward = optimized::Tiled<spec::FlashAttentionScore>::make(device::a2(), {});
+    const auto gradient = optimized::Tiled<FlashGrad>::make(device::a2(), {});
+    testing::Changed<FlashGrad> drifts(
+        *gradient, [left = times](const FlashGrad::Problem&, FlashGrad::Outputs& outputs) mutable {
+          if (left-- <= 0) return;
+          for (const std::int64_t element : spec::viewed_elements(outputs.dk))
+            outputs.dk.store(element, (1 + 3e-7) * outputs.dk.load(element));
+        });
+    return judge_pair(parse_case<FlashGrad>({"--dtype=fp32", "--seq_q=64", "--seq_kv=64",
+                                             "--head_dim=32", "--head_dim_v=32"}),
+                      *forward, drifts);
+  };
+  EXPECT_EQ(judged_with(1).backward->verdict.rule(), Rule::fresh_seeds);
+  EXPECT_EQ(judged_with(1).exit_code(), ExitCode::conformant);
+  EXPECT_EQ(judged_with(3).backward->verdict, Verdict::nonconformant_statistical);
+}
+
+TEST(JudgePair, KernelsThatDoNotComputeFormulasAreNotAccused) {
+  const PairReport pair = judged<FlashGrad>({"--variant=formula:score=s*0.5"});
+  EXPECT_EQ(pair.forward.verdict, Verdict::not_applicable);
+  EXPECT_TRUE(pair.wrong().empty());
+}
+
 TEST(JudgePair, RefusesCasesThatHaveNoForward) {
   auto exact = flash_words;
   exact.emplace_back("--track=exact");

@@ -52,7 +52,7 @@ def test_an_unknown_forward_is_named_with_its_flag(command: str) -> None:
     program = assay.program.Program(assay.find_program())
     with pytest.raises(assay.AssayError, match=r"--forward is 'nobody'; implementations of flash_attention_score are .*Try: assay list implementations"):
         program.run([command, "flash_attention_score_grad", "--forward=nobody"])
-    with pytest.raises(assay.AssayError, match="--forward is 'optimized-a2', but nsa_compress is not a gradient"):
+    with pytest.raises(assay.AssayError, match="--forward is 'optimized-a2', but nsa_compress is not a gradient whose forward Assay covers"):
         program.run([command, "nsa_compress", "--forward=optimized-a2"])
 
 

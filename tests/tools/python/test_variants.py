@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import shlex
+import subprocess
+import sys
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -315,6 +319,88 @@ def test_a_kernel_that_does_not_compute_formulas_is_not_accused() -> None:
     program = assay.program.Program(assay.find_program())
     with pytest.raises(assay.AssayError, match="--variant has a formula, which 'optimized-a2' does not compute; give your kernel"):
         program.run(["run", *softcap.line(**SHAPE).split(), "--implementation=optimized-a2"])
+
+
+def test_a_sweep_of_lines_does_not_accuse_a_kernel_that_does_not_compute_formulas(tmp_path: Path) -> None:
+    lines = tmp_path / "lines.txt"
+    lines.write_text(f"{softcap.line(**SHAPE)}\nflash_attention_score_grad --seq_q=5\n")
+    report = tmp_path / "report.json"
+    assay.program.Program(assay.find_program()).run(["sweep", f"--lines={lines}", "--implementation=optimized-a2", f"--report={report}"])
+    assert assay.read_reports(report).verdicts == {"conforms": 1, "not_applicable": 1}
+
+
+MODULE = """
+import assay, numpy as np
+
+@assay.implementation(name="capped", numerics="fp32_staging")
+def capped(case):
+    x, scale, cap = case.inputs, case.problem["scale_value"], np.float32(case.parameters["cap"])
+    t = np.tanh(np.float32(scale) * x["query"] @ x["key"].swapaxes(2, 3) / cap)
+    p = np.exp(cap * t - x["softmax_max"][..., :1]) / x["softmax_sum"][..., :1]
+    ds = p * (x["dy"] @ x["value"].swapaxes(2, 3) - np.sum(x["dy"] * x["attention_in"], -1, keepdims=True)) * SLOPE
+    return {"dq": np.float32(scale) * ds @ x["key"], "dk": np.float32(scale) * ds.swapaxes(2, 3) @ x["query"], "dv": p.swapaxes(2, 3) @ x["dy"]}
+"""
+
+
+@pytest.mark.parametrize(("slope", "verdict"), [("(1 - t * t)", "conforms"), ("1", "nonconformant_proven")])
+def test_a_program_gets_the_formula_so_the_printed_command_repeats_the_case(tmp_path: Path, slope: str, verdict: str) -> None:
+    (tmp_path / "kernel.py").write_text(MODULE.replace("SLOPE", slope))
+    kernel = f"command:{sys.executable} -m assay serve {tmp_path / 'kernel.py'}:capped"
+    lines, report = tmp_path / "lines.txt", tmp_path / "report.json"
+    lines.write_text(softcap.line(**(SHAPE | {"heads_kv": 4})) + "\n")
+    program = str(assay.find_program())
+    command = [program, "sweep", f"--lines={lines}", f"--implementation={kernel}", f"--report={report}", "--shrink=0"]
+    subprocess.run(command, capture_output=True, check=False)
+    reports = assay.read_reports(report)
+    assert reports.verdicts == {verdict: 1}
+    again = subprocess.run(shlex.split(reports[0].replay), capture_output=True, check=False, text=True)
+    assert again.stdout.startswith(verdict), again.stdout + again.stderr
+
+
+def cap_forward(case: assay.Case) -> tuple[Array, dict[str, Any]]:
+    x, scale = {name: array.astype(np.float64) for name, array in case.inputs.items()}, float(str(case.problem["scale_value"]))
+    s = case.parameters["cap"] * np.tanh(scale * x["query"] @ x["key"].swapaxes(2, 3) / case.parameters["cap"])
+    largest = s.max(-1).astype(np.float32)
+    weights = np.exp(s - largest[..., None])
+    total = weights.sum(-1).astype(np.float32)
+    output = (weights / total[..., None] @ x["value"]).astype(case.dtype)
+    return output, {"case": case, "softmax_max": largest, "softmax_sum": total, "attention_in": output}
+
+
+def cap_backward(saved: dict[str, Any], dy: Array, slope: Callable[[Array], Array] = lambda t: 1 - t * t) -> dict[str, Array]:
+    case = saved["case"]
+    q, k, v = (case.inputs[name].astype(np.float64) for name in ("query", "key", "value"))
+    scale, cap = case.problem["scale_value"], case.parameters["cap"]
+    t = np.tanh(scale * q @ k.swapaxes(2, 3) / cap)
+    p = np.exp(cap * t - saved["softmax_max"][..., None]) / saved["softmax_sum"][..., None]
+    ds = p * (dy @ v.swapaxes(2, 3) - np.sum(dy * saved["attention_in"], -1, keepdims=True, dtype=np.float64)) * slope(t)
+    gradients = {"dq": scale * ds @ k, "dk": scale * ds.swapaxes(2, 3) @ q, "dv": p.swapaxes(2, 3) @ dy}
+    return {name: gradient.astype(case.dtype) for name, gradient in gradients.items()}
+
+
+def test_forward_and_backward_with_a_formula_are_judged_together() -> None:
+    line = softcap.line(**(SHAPE | {"heads_kv": 4}))
+    right = assay.AutogradFunction(cap_forward, cap_backward, name="right", numerics="fp32_staging")
+    assert assay.judge_autograd(right, line).sentence() == "right: forward, saved values and backward conform"
+    wrong = assay.AutogradFunction(
+        cap_forward, lambda saved, dy: cap_backward(saved, dy, np.ones_like), name="wrong", numerics="fp32_staging"
+    )
+    assert assay.judge_autograd(wrong, line).sentence() == "wrong: the backward is wrong (dq, dk)"
+
+
+@pytest.mark.parametrize(
+    ("values", "message"),
+    [
+        ({"parameters": {"c": float("nan")}}, "parameter 'c': nan is not a number of fp32"),
+        ({"parameters": {"c": (5, 1)}}, r"parameter 'c': the range \(5, 1\) is empty"),
+        ({"parameters": {"c": (1, 2, 3)}}, "parameter 'c': .* expected a number or a range"),
+        ({"arrays": {"c": "seqs"}}, "array 'c': unknown axis 'seqs'"),
+        ({"arrays": {"c": ("seq", 5)}}, "array 'c': .* expected .axis, low, high."),
+    ],
+)
+def test_an_error_names_the_parameter_or_array(values: dict[str, Any], message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        assay.variant("wrong", score="s", **values).line()
 
 
 def judged_in_double(kernel: Callable[[assay.Case], dict[str, Array]], lines: list[str]) -> assay.Reports:

@@ -12,6 +12,7 @@
 #include "assay/conformance/operators.hpp"
 #include "assay/conformance/pairs/pair.hpp"
 #include "assay/conformance/report/results.hpp"
+#include "assay/spec/takes_formulas.hpp"
 #include "commands/commands.hpp"
 #include "commands/watched.hpp"
 #include "flags/one_case.hpp"
@@ -71,6 +72,17 @@ void print_pair(const conformance::PairReport& pair, const std::vector<Part>& pa
   context.out << json.dump(1) << '\n';
 }
 
+/// Refuses a case with a formula of the user for kernels that compute only the documented
+/// attention.
+template <class Op>
+void require_formula_computed(const std::string& variant, spec::Implementation<Op>& kernel,
+                              const std::string& implementation) {
+  if (!variant.starts_with("formula:") || spec::takes_formulas(kernel) != nullptr) return;
+  throw UsageError("--variant has a formula, which '" + implementation +
+                   "' does not compute; give your kernel with --implementation=command:PROGRAM or "
+                   "judge a Python function with assay.judge, see docs/variants.md");
+}
+
 /// Judges a gradient together with the forward of --forward.
 template <class Op>
 ExitCode run_pair(const RunOptions& options, const conformance::Case<Op>& c,
@@ -81,6 +93,9 @@ ExitCode run_pair(const RunOptions& options, const conformance::Case<Op>& c,
     forward_flags.name = options.forward, forward_flags.flag = "--forward";
     const auto forward = make_implementation<Forward>(context.registry, forward_flags);
     const auto gradient = make_implementation<Op>(context.registry, options.implementation);
+    require_formula_computed(c.variant, *forward, options.forward);
+    require_formula_computed(c.variant, *gradient,
+                             implementation_name<Op>(context.registry, options.implementation));
     conformance::PairReport pair;
     try {
       pair = conformance::judge_pair(c, *forward, *gradient);
@@ -94,31 +109,21 @@ ExitCode run_pair(const RunOptions& options, const conformance::Case<Op>& c,
     return pair.exit_code();
   } else {
     throw UsageError("--forward is '" + options.forward + "', but " + std::string(Op::name) +
-                     " is not a gradient: --forward is accepted for gradients only");
+                     " is not a gradient whose forward Assay covers: leave --forward out");
   }
-}
-
-/// Refuses a case with a formula of the user for kernels that compute the documented attention
-/// only: they would fail, although they are right. A program may compute the formula.
-void require_formula_computed(const std::string& variant, const std::string& implementation) {
-  if (!variant.starts_with("formula:") || implementation.starts_with("command:")) return;
-  throw UsageError("--variant has a formula, which '" + implementation +
-                   "' does not compute; give your kernel with --implementation=command:PROGRAM or "
-                   "judge a Python function with assay.judge, see docs/variants.md");
 }
 
 template <class Op>
 ExitCode run(const RunOptions& options, const CLI::App& app, const Context& context) {
   const conformance::Case<Op> c = options.fields.parsed<Op>(app);
-  require_formula_computed(c.variant,
-                           implementation_name<Op>(context.registry, options.implementation));
   for (const std::string& sentence : conformance::unread_fields(c))
     context.err << "note: " << sentence << '\n';
   if (!options.forward.empty()) return run_pair<Op>(options, c, context);
   tell_in_process(options.implementation, context.err);
   const auto implementation = make_implementation<Op>(context.registry, options.implementation);
-  Recorder<Op> recorder(*implementation,
-                        implementation_name<Op>(context.registry, options.implementation));
+  const std::string kernel = implementation_name<Op>(context.registry, options.implementation);
+  require_formula_computed(c.variant, *implementation, kernel);
+  Recorder<Op> recorder(*implementation, kernel);
   const conformance::CaseReport report =
       watched(c, options.implementation, "run", recorder, context,
               [&] { return conformance::judge_case(c, recorder); });

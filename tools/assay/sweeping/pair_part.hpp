@@ -188,7 +188,7 @@ inline std::vector<std::unique_ptr<SweepPart>> pair_parts(
       out << missing << ": " << Op::name << " is skipped\n";
     } else if (!operator_name.empty()) {
       throw UsageError("--forward is '" + forward + "', but " + operator_name +
-                       " is not a gradient: --forward is accepted for gradients only");
+                       " is not a gradient whose forward Assay covers: leave --forward out");
     }
   });
   if (parts.empty() && !missing.empty()) throw UsageError(missing);

@@ -6,18 +6,23 @@
 
 #include "assay/spec/implementation.hpp"
 #include "assay/spec/runs_elsewhere.hpp"
+#include "assay/spec/takes_formulas.hpp"
 
 namespace assay::spec {
 
 /// Forwards every call to another implementation, which must outlive it. A derived class overrides
 /// the functions that it changes.
 template <class Op>
-class PassesOn : public Implementation<Op>, public RunsElsewhere {
+class PassesOn : public Implementation<Op>, public RunsElsewhere, public TakesFormulas {
  public:
   explicit PassesOn(Implementation<Op>& inner) : inner_(inner) {}
 
   std::string name() const override { return inner_.name(); }
   bool runs_elsewhere() const override { return spec::runs_elsewhere(inner_); }
+  bool takes_formulas() const override { return spec::takes_formulas(inner_) != nullptr; }
+  void set_formula(const std::string& variant) override {
+    if (TakesFormulas* const takes = spec::takes_formulas(inner_)) takes->set_formula(variant);
+  }
   std::optional<std::string> unsupported(const Call<Op>& call) const override {
     return inner_.unsupported(call);
   }

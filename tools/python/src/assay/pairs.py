@@ -11,6 +11,7 @@ from assay.cases import Case
 from assay.dtypes import Array, exactly
 from assay.naming import unknown
 from assay.program import AssayError
+from assay.variants import FLAG
 
 LOGSUMEXP = "logsumexp"
 MAXIMUM, SUM = "softmax_max", "softmax_sum"
@@ -42,7 +43,7 @@ class Pair:
         """The replay line of the forward with the problem of this case of the gradient. The forward gets the inputs of the
         gradient's case, so fields that choose only data are left out."""
         _, *words = case.command.split()
-        line = [self.forward, *(word for word in words if word.removeprefix("--").partition("=")[0] not in _ONLY_GRADIENT)]
+        line = [self.forward, *(word for word in words if word.startswith(FLAG) or _name_of(word) not in _ONLY_GRADIENT)]
         if self.entry_points:
             line.append(f"--entry_point={self.entry_points[case.entry_point]}")
         if case.problem.get("layout") == "TND":  # the forward may have another default
@@ -52,6 +53,11 @@ class Pair:
 
 # Fields of a line that the forward does not have, or has with other values.
 _ONLY_GRADIENT = ("entry_point", "product", "profile", "variant", "inputs", "outputs", "softmax_in_layout", "statistics_order")
+
+
+def _name_of(word: str) -> str:
+    return word.removeprefix("--").partition("=")[0]
+
 
 # One row for each pair.
 PAIRS = (

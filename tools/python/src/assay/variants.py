@@ -5,7 +5,8 @@ from __future__ import annotations
 import os
 import re
 import tempfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
@@ -19,7 +20,7 @@ from assay.program import Program, find_program
 if TYPE_CHECKING:
     from assay.cases import Case
 
-_FLAG = "--variant=formula:"
+FLAG = "--variant=formula:"
 _BASES = ("flash_attention_score_grad", "flash_attention_score")
 _WORDS = {"and": "&", "or": "|", "not": "!"}
 # The fields whose largest value is the length of an axis, with the length if they are not given.
@@ -63,9 +64,13 @@ class Variant:
     def _completed(self, words: list[str], fields: Mapping[str, object], seed: int) -> str:
         random = np.random.default_rng([seed, *self.name.encode()])
         items = [f"{name}={_without_blanks(text)}" for name, text in (("score", self.score), ("keep", self.keep)) if text]
-        items += [f"{name}={_number(_drawn_parameter(value, random))}" for name, value in self.parameters.items()]
-        items += [f"{name}={_list(_drawn_array(value, fields, random))}" for name, value in self.arrays.items()]
-        return " ".join([*words, _FLAG + ";".join(items)])
+        for name, value in self.parameters.items():
+            with _naming(f"parameter {name!r}"):
+                items.append(f"{name}={_number(_drawn_parameter(value, random))}")
+        for name, array in self.arrays.items():
+            with _naming(f"array {name!r}"):
+                items.append(f"{name}={_list(_drawn_array(array, fields, random))}")
+        return " ".join([*words, FLAG + ";".join(items)])
 
 
 def variant(
@@ -105,8 +110,8 @@ def arrays_of(command: str) -> dict[str, Array]:
 
 
 def _items(command: str) -> list[tuple[str, str]]:
-    words = [word for word in command.split() if word.startswith(_FLAG)]
-    items = [item.partition("=") for word in words for item in word.removeprefix(_FLAG).split(";")]
+    words = [word for word in command.split() if word.startswith(FLAG)]
+    items = [item.partition("=") for word in words for item in word.removeprefix(FLAG).split(";")]
     return [(name, text) for name, _, text in items if name not in ("score", "keep")]
 
 
@@ -155,9 +160,26 @@ def _without_blanks(text: str) -> str:
     return re.sub(r"\s+", "", signs)
 
 
+@contextmanager
+def _naming(item: str) -> Iterator[None]:
+    """Adds the name of a parameter or an array to the message of an error."""
+    try:
+        yield
+    except (TypeError, ValueError) as error:
+        raise ValueError(f"{item}: {error}") from error
+
+
+def _require_range(low: float, high: float) -> None:
+    if not low <= high:
+        raise ValueError(f"the range ({low!r}, {high!r}) is empty; expected (low, high) with low <= high")
+
+
 def _drawn_parameter(value: Parameter, random: np.random.Generator) -> float:
     if isinstance(value, tuple):
+        if len(value) != 2:
+            raise ValueError(f"{value!r}; expected a number or a range (low, high)")
         low, high = value
+        _require_range(low, high)
         if isinstance(low, int) and isinstance(high, int):
             return float(random.integers(low, high + 1))
         return float(random.uniform(low, high))
@@ -171,7 +193,10 @@ def _drawn_array(value: Values, fields: Mapping[str, object], random: np.random.
             return np.sort(random.integers(0, _DOCUMENTS, length))
         return random.uniform(0.125, 1, length)
     if isinstance(value, tuple) and isinstance(value[0], str):
+        if len(value) != 3:
+            raise ValueError(f"{value!r}; expected (axis, low, high)")
         axis, low, high = cast(tuple[str, float, float], value)
+        _require_range(low, high)
         length = _length(axis, fields)
         if isinstance(low, int) and isinstance(high, int):
             return random.integers(low, high + 1, length)

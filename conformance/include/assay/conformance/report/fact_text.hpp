@@ -59,6 +59,9 @@ inline constexpr std::array fact_texts = std::to_array<FactText>({
     {FactKind::not_offered, "not_offered", "the implementation does not offer this: {0}"},
     {FactKind::no_argument_checks, "no_argument_checks",
      "the implementation does not offer to check arguments"},
+    {FactKind::no_formulas, "no_formulas",
+     "the implementation does not offer formulas: it computes the documented attention. Judge a "
+     "function in Python, or a program (docs/variants.md)"},
 
     {FactKind::not_finite, "not_finite",
      "{0}({1},{2},{3},{4}) is {5:.9g}, reference {6:.9g}, tau {7:.9g}: an infinity or NaN, or a "

@@ -44,6 +44,7 @@ enum class FactKind : std::uint8_t {
   requirement_binds_not,
   not_offered,
   no_argument_checks,
+  no_formulas,
   // Elements: the eight values of fact_of(finding) come first.
   not_finite,
   beyond_rigorous_bound,

@@ -1,0 +1,36 @@
+#pragma once
+
+#include <string>
+
+#include "assay/spec/implementation.hpp"
+
+namespace assay::spec {
+
+/// Base class of an implementation that computes formulas of the user (docs/variants.md). All other
+/// implementations compute the documented operator, so the judge sends them no case with a formula.
+class TakesFormulas {
+ public:
+  virtual ~TakesFormulas() = default;
+  TakesFormulas(const TakesFormulas&) = delete;
+  TakesFormulas& operator=(const TakesFormulas&) = delete;
+
+  /// Returns whether the kernel computes formulas. An implementation that forwards calls returns
+  /// the answer of the implementation to which it forwards them.
+  virtual bool takes_formulas() const { return true; }
+
+  /// Sets the formula of the next run, in the form of the field `variant` of a case:
+  /// "formula:score=..."; empty: no formula.
+  virtual void set_formula(const std::string& variant) = 0;
+
+ protected:
+  TakesFormulas() = default;
+};
+
+/// Returns the implementation as one that computes formulas; null if it does not compute them.
+template <class Op>
+TakesFormulas* takes_formulas(Implementation<Op>& kernel) {
+  auto* const takes = dynamic_cast<TakesFormulas*>(&kernel);
+  return takes != nullptr && takes->takes_formulas() ? takes : nullptr;
+}
+
+}  // namespace assay::spec
