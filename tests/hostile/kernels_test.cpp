@@ -129,9 +129,11 @@ TEST_P(KernelInCpp, IsNamedAndTheNextCaseConforms) {
   const Expected& expected = GetParam();
   const Hostilities hostilities(expected.manner);
   const cli::Registry kernels = registry();
-  const auto kernel = cli::make_implementation<Op>(
-      kernels, {.memory_limit = 200 * (std::int64_t{1} << 20), .time_limit = expected.seconds});
-  expect_named(reports_of(*kernel), expected);
+  const auto open = [&](double seconds) {
+    return cli::make_implementation<Op>(
+        kernels, {.memory_limit = 200 * (std::int64_t{1} << 20), .time_limit = seconds});
+  };
+  expect_named_of(open, expected);
 }
 INSTANTIATE_TEST_SUITE_P(Isolated, KernelInCpp, testing::ValuesIn(manners), test_name);
 

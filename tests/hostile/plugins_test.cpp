@@ -211,7 +211,7 @@ class Plugin : public testing::TestWithParam<Expected> {};
 
 void expect_of_plugin(const Expected& expected) {
   const Hostilities hostilities(expected.manner);
-  expect_named(reports_of(*opened(expected.seconds)), expected);
+  expect_named_of(opened, expected);
 }
 
 TEST_P(Plugin, IsNamedAndTheNextCaseConforms) { expect_of_plugin(GetParam()); }

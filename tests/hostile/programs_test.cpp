@@ -81,7 +81,8 @@ std::unique_ptr<spec::Implementation<Op>> opened(const std::string& arguments, d
 
 void expect_of_program(const Expected& expected, const std::string& arguments) {
   const Hostilities hostilities(expected.manner);
-  expect_named(reports_of(*opened(arguments, expected.seconds, Runs::twice)), expected);
+  expect_named_of([&](double seconds) { return opened(arguments, seconds, Runs::twice); },
+                  expected);
 }
 
 class Kept : public testing::TestWithParam<Expected> {};
