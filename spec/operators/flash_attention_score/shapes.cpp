@@ -85,8 +85,7 @@ std::vector<ForwardRow> forward_shape_requirements() {
       one_head_size<Op>(on_page("FAS-C33", dense)),
       narrow_value<Op>(on_page("FAS-C33a", dense, {}, {"FAS-C41"})),
       grouped_heads<Op>(on_page("FAS-C35", dense, first_pages)),
-      heads_limit<Op>(limit("FAS-C35a", every_forward)),
-      head_num<Op>(on_page("FAS-C36", dense)),
+      heads_limit<Op>(limit("FAS-C35a", every_forward)), head_num<Op>(on_page("FAS-C36", dense)),
       some_heads<Op>(limit("FAS-C36a", every_forward, {"FAS-C35", "FAS-C36"})),
       wide_head_size_limit<Op, always<Op>>(
           worded(on_page("FAS-C37", dense, {}, {"FAS-C41"}), {}, "FAS-Q9")),
@@ -96,9 +95,9 @@ std::vector<ForwardRow> forward_shape_requirements() {
       sequence_limit<Op>(limit("FAS-C38b", dense_pages)),
       token_limit<Op>(limit("FAS-C38c", varlen_pages)),
       number_of_lengths<Op>(limit("FAS-C38d", varlen_pages)),
-      number_of_lengths_with_prefix<Op>(limit("FAS-C38e", varlen_pages)),
-      no_batch<Op>(limit("FAS-C38f", dense_pages)),
-      no_sequence<Op>(limit("FAS-C38g", dense_pages)),
+      // The page of l3 states it, too. There a prefix needs sparse mode 6, which FAS-C61c disputes.
+      number_of_lengths_with_prefix<Op>(limit("FAS-C38e", varlen_pages_with_pse)),
+      no_batch<Op>(limit("FAS-C38f", dense_pages)), no_sequence<Op>(limit("FAS-C38g", dense_pages)),
       no_tokens<Op>(limit("FAS-C38h", varlen_pages, {"FAS-C68d"})),
       head_size_steps<Op>(on_page("FAS-C40", rope, page_with_ropes, {"FAS-C40b", "FAS-C41"})),
       rope_shapes<Op>(of_standing(derived, on_page("FAS-C40a", rope))),
