@@ -20,7 +20,8 @@ std::vector<Contradiction> sparse_flash_contradictions() {
                    "that agrees with T1."},
                   {{forward_page, "parameters"}, "They contain inclusive sums."},
                   {{kernels, "lengths"}, "The code reads inclusive sums."}},
-       .reading = "Inclusive sums. A kernel may refuse several sequences in TND."},
+       .reading = "Inclusive sums. The page allows 256 sequences, so a kernel must accept several "
+                  "in TND."},
       {.id = "SFAG-Q2",
        .subject = "base of the indices",
        .claims = {{{page, "sparseIndices"}, "The page does not say what a number counts from."},

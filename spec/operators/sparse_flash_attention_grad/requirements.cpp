@@ -111,12 +111,6 @@ std::vector<Row> lengths() {
   Row both =
       stated("SFAG-C08", limits, "In TND, actualSeqLengthsQuery and actualSeqLengthsKv are given.");
   both.applies = [](const SparseCall& c) { return is_layout(c, Layout::tnd); };
-  Row many = with(stated("SFAG-C08a", limits,
-                         "In TND there is one sequence: of several, the page does not say whether "
-                         "the tensors contain lengths or their sums.",
-                         any_refusal, "SFAG-Q1"),
-                  Standing::disputed);
-  many.applies = both.applies;
   return {
       tested(both,
              [](const SparseCall& c) {
@@ -126,17 +120,6 @@ std::vector<Row> lengths() {
              },
              {{"query", remove<Op, &P::actual_seq_lengths_query>},
               {"kv", remove<Op, &P::actual_seq_lengths_kv>}}),
-      tested(many,
-             [](const SparseCall& c) {
-               const Parameter& sums = c.parameters.actual_seq_lengths_query;
-               return !is_layout(c, Layout::tnd) || is_absent(sums) || sums.shape[0] == 1;
-             },
-             {{"two",
-               [](SparseCall& c) {
-                 for (const Member<Op> member :
-                      {&P::actual_seq_lengths_query, &P::actual_seq_lengths_kv})
-                   if (given(c.parameters.*member)) reshape(c.parameters.*member, {2});
-               }}}),
       tested(stated("SFAG-C26", limits,
                     "Both tensors of lengths have as many entries as there are sequences.", tiling),
              [](const SparseCall& c) {
