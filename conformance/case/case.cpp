@@ -127,7 +127,8 @@ std::string pasteable_words(const std::string& text) {
 }
 
 std::string replay_command(const std::string& command_line, const std::string& implementation) {
-  return "assay run " + command_line + " --implementation=" + shell_word(implementation);
+  return "assay run " + pasteable_words(command_line) +
+         " --implementation=" + shell_word(implementation);
 }
 
 namespace {

@@ -62,11 +62,22 @@ class Parser {
     const Value value = disjunction();
     skip_blanks();
     if (at_ != text_.size())
-      fail(at_, "unexpected " + shown(text_.substr(at_, 1)) + " after the expression");
+      fail(at_, "unexpected " + shown(text_.substr(at_, 1)) + " after the expression" +
+                    std::string(advice(text_.substr(at_))));
     return value;
   }
 
  private:
+  /// Returns how to write what other languages write so; empty for other texts.
+  static std::string_view advice(std::string_view text) {
+    if (text.starts_with('^') || text.starts_with('*')) return "; for a square write x * x";
+    if (text.starts_with('=')) return "; to compare, write ==";
+    if (text.starts_with('<') || text.starts_with('>'))
+      return "; compare two numbers at a time, as in a < b and b < c";
+    if (text.starts_with('[')) return "; an array is a list: NAME=1x5 or NAME=5,6";
+    return "";
+  }
+
   [[noreturn]] static void fail(std::size_t place, const std::string& what) {
     throw ExpressionError(place, what);
   }
@@ -214,7 +225,8 @@ class Parser {
     if (at_ == text_.size()) fail(place, "the expression ends where a number is expected");
     if (is_digit(text_[at_]) || text_[at_] == '.') return literal();
     if (is_first_of_name(text_[at_])) return named();
-    fail(place, "unexpected " + shown(text_.substr(at_, 1)));
+    fail(place,
+         "unexpected " + shown(text_.substr(at_, 1)) + std::string(advice(text_.substr(at_, 1))));
   }
   Value literal() {
     const std::size_t place = at_;
@@ -255,7 +267,9 @@ class Parser {
     return {graph_.variable(which, place), Kind::number};
   }
   Value element(std::size_t array, std::size_t place) {
-    expect("[");
+    if (!take("["))
+      fail(place, shown(names_.arrays[array].first) + " is an array: give an index, as in " +
+                      names_.arrays[array].first + "[j]");
     const Value index = disjunction();
     expect("]");
     require(index, Kind::number, place);

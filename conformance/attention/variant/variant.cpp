@@ -70,12 +70,14 @@ struct Items {
   expression::Names names;
 
   explicit Items(std::string_view text) {
+    if (text.find_first_of(" \t\n") != text.npos)
+      fail("formula", "contains a blank; leave blanks out, and write & | ! for and, or, not");
     std::vector<std::string_view> seen;
     for (const std::string_view item : parts_of(text, ';')) {
       const std::size_t equals = item.find('=');
       const std::string_view name = item.substr(0, equals);
       if (equals == item.npos || equals == 0)
-        fail(item.substr(0, 32), "accepted: NAME=VALUE between ';'");
+        fail(item.empty() ? "formula" : item.substr(0, 32), "accepted: NAME=VALUE between ';'");
       if (std::ranges::find(seen, name) != seen.end()) fail(name, "is given twice");
       seen.push_back(name);
       add(name, item.substr(equals + 1));
@@ -93,7 +95,7 @@ struct Items {
  private:
   void add(std::string_view name, std::string_view value) {
     if (name == "score" || name == "keep") {
-      if (value.empty()) fail(name, "is empty");
+      if (value.empty()) fail(name, "is empty: give an expression, or leave it out");
       (name == "score" ? score : keep) = value;
       return;
     }

@@ -170,6 +170,16 @@ TEST(Variant, SaysWhatIsWrongWithAFormula) {
             "elements");
   EXPECT_NE(refusal("formula:score=s;s=3").find("choose another name"), std::string::npos);
   EXPECT_NE(refusal("formula:score=s;x=2097152x1").find("at most 2^20"), std::string::npos);
+  EXPECT_EQ(refusal("formula:score=s + 1").substr(0, 52),
+            "--variant=formula: formula: contains a blank; leave ");
+  for (const auto& [formula, advice] : {std::pair{"score=s**2", "write x * x"},
+                                        {"score=s^2", "write x * x"},
+                                        {"keep=i=j", "write =="},
+                                        {"keep=i<j<9", "as in a < b and b < c"},
+                                        {"score=s+doc[i];doc=3", "an array is a list"},
+                                        {"score=s+doc;doc=1,2", "'doc' is an array"}})
+    EXPECT_NE(refusal(std::string("formula:") + formula).find(advice), std::string::npos)
+        << refusal(std::string("formula:") + formula);
 }
 
 TEST(Variant, IsPartOfTheReplayLine) {
