@@ -126,13 +126,19 @@ bool is_foreign(const Registry& registry, const std::string& name) {
   return foreign(name) && !is_registered<Op>(registry, name);
 }
 
+/// The end of a message on a missing implementation.
+inline constexpr const char* how_to_give_a_kernel =
+    "; give yours with --implementation=command:PROGRAM or plugin:LIBRARY, or judge a function in "
+    "Python: assay new python FOLDER";
+
 template <class Op>
 const ImplementationEntry<Op>& chosen(const Registry& registry, const ImplementationFlags& flags) {
   if (const auto* entry = registry.find<Op>(flags.name)) return *entry;
   std::vector<std::string> names;
   for (const auto& entry : registry.implementations<Op>()) names.push_back(entry.name);
   if (names.empty())
-    throw UsageError("no implementation of " + std::string(Op::name) + " is registered");
+    throw UsageError("no implementation of " + std::string(Op::name) + " is registered" +
+                     how_to_give_a_kernel);
   throw UsageError(
       flags.flag + " is '" + flags.name + "'" +
       one_of(flags.name, names, "implementations of " + std::string(Op::name) + " are") +

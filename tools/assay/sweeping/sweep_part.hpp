@@ -305,7 +305,8 @@ inline std::vector<std::unique_ptr<SweepPart>> sweep_parts(const std::string& op
     cases += part->cases(), left_out += part->left_out();
     parts.push_back(std::move(part));
   });
-  if (parts.empty() && (flags.name.empty() || foreign(flags.name))) throw UsageError(missing);
+  if (parts.empty() && (flags.name.empty() || foreign(flags.name)))
+    throw UsageError(missing + (flags.name.empty() ? how_to_give_a_kernel : ""));
   if (parts.empty()) throw unknown_implementation(registry, flags);
   tell_other_operators(operator_name, plan, out);
   require_cases(cases, left_out, plan);
