@@ -51,6 +51,7 @@ struct AttentionWork {
   DenseRows query, key, value, dy, attention_in, query_rope, key_rope;
   DenseRows softmax_max, softmax_sum;  ///< row size (dim) 1
   const spec::Tensor* atten_mask = nullptr;
+  std::vector<float> sink;               ///< one per query head; empty: no sink
   std::vector<float> pse;                ///< row-major elements; empty: no position bias
   std::vector<std::uint8_t> drop_bytes;  ///< empty: no dropout
   /// for each sequence: the number of scores of all earlier sequences, over all heads

@@ -68,6 +68,16 @@ Real AttentionScores<Real>::dropout_factor(const ScorePosition& at) const {
   return dropout_.keeps(b, n, i, j) ? Real(1) / Real(dropout_.keep_prob()) : Real(0);
 }
 
+template <class Real>
+std::optional<Real> AttentionScores<Real>::sink(std::int64_t n) const {
+  if (!problem_.has_sink()) return std::nullopt;
+  return std::visit(
+      [n](const auto& stored) {
+        return std::optional<Real>(Real(stored.sink.at(static_cast<std::size_t>(n))));
+      },
+      operands_);
+}
+
 template class AttentionScores<double>;
 template class AttentionScores<DoubleDouble>;
 template class AttentionScores<Quad>;

@@ -38,12 +38,12 @@ AttentionRow<Real> FlashAttentionScore<Real>::row(std::int64_t b, std::int64_t n
     kept.push_back(j);
     score.push_back(scores_.score({b, n, i, j}, query, scores_.key_row(b, kv, j)).score);
   }
-  const SoftmaxRow<Real> softmax_row = softmax(score);
+  const SoftmaxRow<Real> softmax_row = softmax(score, scores_.sink(n));
   auto out = zeros<Real>(p.head_dim_v);
   for (std::size_t k = 0; k < kept.size(); ++k)
     add_scaled(out, Real(softmax_row.prob[k] * scores_.dropout_factor({b, n, i, kept[k]})),
                scores_.value_row(b, kv, kept[k]));
-  if (p.length_kv(b) == 0)
+  if (p.length_kv(b) == 0 && !p.has_sink())
     return {.softmax_max = Real(0), .softmax_sum = Real(0), .attention_out = out};
   return {.softmax_max = softmax_row.max, .softmax_sum = softmax_row.sum, .attention_out = out};
 }
@@ -58,7 +58,7 @@ Forward<Real> forward(const spec::AttentionProblem& p, const Operands<Real>& ope
     for (std::int64_t n = 0; n < p.heads_q; ++n)
       for (std::int64_t i = 0; i < p.length_q(b); ++i) {
         const AttentionRow<Real> row = definition.row(b, n, i);
-        const bool keyless = p.length_kv(b) == 0;
+        const bool keyless = p.length_kv(b) == 0 && !p.has_sink();
         result.softmax_max.push_back(keyless ? masked.max : row.softmax_max);
         result.softmax_sum.push_back(keyless ? masked.sum : row.softmax_sum);
         result.attention_out.insert(result.attention_out.end(), row.attention_out.begin(),

@@ -1,5 +1,7 @@
 #include "assay/reference/flash_attention_score_grad.hpp"
 
+#include <optional>
+#include <stdexcept>
 #include <utility>
 
 #include "rows.hpp"
@@ -105,6 +107,29 @@ KeyRow<Real> FlashAttentionScoreGrad<Real>::dkv_row(std::int64_t b, std::int64_t
     }
   row.dk_rope = split_rope(row.dk, scores_.problem().head_dim);
   return row;
+}
+
+template <class Real>
+Real FlashAttentionScoreGrad<Real>::dsink(std::int64_t n) const {
+  const std::optional<Real> sink = scores_.sink(n);
+  if (!sink) throw std::logic_error("dsink: the problem has no sink");
+  const Problem& p = scores_.problem();
+  Real sum(0);
+  for (std::int64_t b = 0; b < p.batch; ++b)
+    for (std::int64_t i = 0; i < p.length_q(b); ++i) {
+      const QuerySide query = query_side(b, n, i);
+      Real of_row(0);
+      bool attends = false;
+      for (std::int64_t j = 0; j < p.length_kv(b); ++j) {
+        if (!scores_.keeps({b, n, i, j})) continue;
+        const Pair<Real> pair = kept_pair({b, n, i, j}, query, key_side(b, n / p.group(), j));
+        of_row += pair.prob * pair.dprob;
+        attends = true;
+      }
+      if (!attends) continue;
+      sum += exp(Real(*sink - query.softmax_max)) / query.softmax_sum * of_row;
+    }
+  return -sum;
 }
 
 template class FlashAttentionScoreGrad<double>;

@@ -31,6 +31,20 @@ Operands<Real> score_operands(const Problem& p, const Tensors& inputs) {
           .key_rope = dense_rope<Real>(inputs.key_rope, p, key_rope_extents(p))};
 }
 
+/// Returns the sink of every query head; empty if the problem has none.
+template <class Real>
+std::vector<Real> sinks_of(const std::optional<spec::Tensor>& sink, const Problem& p) {
+  if (!p.has_sink()) return {};
+  if (!sink) throw std::invalid_argument("the problem has a sink, but its tensor is missing");
+  if (sink->shape != spec::Shape{p.heads_q})
+    throw std::invalid_argument("sink has shape " + text_of(sink->shape) + "; it must be " +
+                                text_of({p.heads_q}));
+  std::vector<Real> sinks;
+  for (const std::int64_t element : spec::viewed_elements(*sink))
+    sinks.push_back(static_cast<Real>(sink->load(element)));
+  return sinks;
+}
+
 /// Returns the position of replica 0 of query row (b, n, i) in statistics of layout TND whose
 /// memory order agrees with their shape: token by token, then head by head.
 spec::RowPosition statistics_position(const Problem& p, const spec::Extents& e,
@@ -79,6 +93,7 @@ Operands<Real> operands_of(const Problem& p, const Inputs& inputs) {
   operands.softmax_max = statistics_of<Real>(inputs.softmax_max, p);
   operands.softmax_sum = statistics_of<Real>(inputs.softmax_sum, p);
   operands.attention_in = dense<Real>(inputs.attention_in, p.input_layout, dy_extents(p));
+  operands.sink = sinks_of<Real>(inputs.sink, p);
   return operands;
 }
 

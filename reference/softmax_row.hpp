@@ -1,6 +1,7 @@
 #pragma once
 
 #include <limits>
+#include <optional>
 #include <vector>
 
 #include "assay/reference/real.hpp"
@@ -13,14 +14,17 @@ struct SoftmaxRow {
   std::vector<Real> prob;  ///< one per score, in the order of the scores
 };
 
-/// If there are no scores, the statistics are those of a fully masked row.
+/// A sink joins the maximum and the sum like one more score, without a probability of its own. If
+/// there are neither scores nor a sink, the statistics are those of a fully masked row.
 template <class Real>
-SoftmaxRow<Real> softmax(const std::vector<Real>& score) {
+SoftmaxRow<Real> softmax(const std::vector<Real>& score,
+                         const std::optional<Real>& sink = std::nullopt) {
   constexpr float dead = std::numeric_limits<float>::max();
-  if (score.empty()) return {.max = Real(-dead), .sum = Real(dead), .prob = {}};
-  SoftmaxRow<Real> row{.max = score.front(), .sum = Real(0), .prob = {}};
+  if (score.empty() && !sink) return {.max = Real(-dead), .sum = Real(dead), .prob = {}};
+  SoftmaxRow<Real> row{.max = sink ? *sink : score.front(), .sum = Real(0), .prob = {}};
   for (const Real& candidate : score)
     if (candidate > row.max) row.max = candidate;
+  if (sink) row.sum = exp(Real(*sink - row.max));
   for (const Real& kept : score) {
     row.prob.push_back(exp(Real(kept - row.max)));
     row.sum += row.prob.back();

@@ -36,6 +36,9 @@ Extents query_rope_extents(const AttentionProblem& p) { return query_side(p, p.h
 Extents key_extents(const AttentionProblem& p) { return key_side(p, p.head_dim); }
 Extents value_extents(const AttentionProblem& p) { return key_side(p, p.head_dim_v); }
 Extents key_rope_extents(const AttentionProblem& p) { return key_side(p, p.head_dim_rope); }
+Extents sink_extents(const AttentionProblem& p) {
+  return {.batch = 1, .heads = p.heads_q, .seq = 1, .dim = p.has_sink() ? 1 : 0};
+}
 
 std::int64_t score_count(const AttentionProblem& p) {
   if (p.lengths_q.empty() && p.lengths_kv.empty()) return p.batch * p.heads_q * p.seq_q * p.seq_kv;

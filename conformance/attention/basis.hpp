@@ -32,10 +32,9 @@ class AttentionBasis {
   const attention::Dense& dense() const { return dense_; }
   const attention::JudgedRows& judged() const { return judged_; }
   const Arithmetic& arithmetic() const { return arithmetic_; }
-
- private:
   const attention::AllRowTerms& row_terms();
 
+ private:
   attention::Dense dense_;
   attention::JudgedRows judged_;
   const Arithmetic& arithmetic_;

@@ -110,6 +110,14 @@ std::vector<double> first_replicas(const spec::Tensor* statistics, const Op::Pro
   return values;
 }
 
+std::vector<double> elements_of(const spec::Tensor* tensor) {
+  std::vector<double> values;
+  if (tensor == nullptr) return values;
+  for (const std::int64_t element : spec::viewed_elements(*tensor))
+    values.push_back(tensor->load(element));
+  return values;
+}
+
 /// Returns the largest row sum of magnitudes.
 double largest_sum(const std::vector<double>& rows, std::int64_t dim) {
   double largest = 0;
@@ -154,7 +162,8 @@ Operands operands_of(const Op::Inputs& inputs) {
           .query_rope = pointer(inputs.query_rope),
           .key_rope = pointer(inputs.key_rope),
           .pse_shift = pointer(inputs.pse_shift),
-          .drop_mask = pointer(inputs.drop_mask)};
+          .drop_mask = pointer(inputs.drop_mask),
+          .sink = pointer(inputs.sink)};
 }
 
 GradientTensors gradient_tensors(const Op::Outputs& outputs) {
@@ -175,6 +184,7 @@ Dense::Dense(const Op::Problem& p, const Operands& operands,
       queries(widened(query_extents(p), p.head_dim_rope)),
       keys(widened(key_extents(p), p.head_dim_rope)),
       scale(static_cast<double>(static_cast<float>(p.scale_value))),
+      sinks(elements_of(operands.sink)),
       largest_kappa(p.has_dropout() ? 1 / static_cast<double>(static_cast<float>(p.keep_prob)) : 1),
       key_pattern(std::move(attends)),
       position_bias(p, operands.pse_shift),

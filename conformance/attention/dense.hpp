@@ -25,7 +25,7 @@ struct Operands {
   const spec::Tensor *dy = nullptr, *attention_in = nullptr, *softmax_max = nullptr,
                      *softmax_sum = nullptr;
   const spec::Tensor *query_rope = nullptr, *key_rope = nullptr, *pse_shift = nullptr,
-                     *drop_mask = nullptr;
+                     *drop_mask = nullptr, *sink = nullptr;
 };
 /// Refers to `inputs`.
 Operands operands_of(const Op::Inputs& inputs);
@@ -102,7 +102,8 @@ class Dense {
   double scale;                               ///< rounded to fp32, as the operator uses it
   double largest_row = 0;                     ///< largest row sum of magnitudes of queries and keys
   double largest_query = 0, largest_key = 0;  ///< largest sums of squares of a row
-  double largest_kappa;  ///< 1 / keep_prob, rounded to fp32 before the division
+  std::vector<double> sinks;  ///< the logit of each query head's sink; empty: no sink
+  double largest_kappa;       ///< 1 / keep_prob, rounded to fp32 before the division
   std::shared_ptr<const KeyPattern> key_pattern;
   reference::PositionBias position_bias;
   reference::Dropout dropout;

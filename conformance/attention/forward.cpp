@@ -139,6 +139,15 @@ exponentiate(ScoreRow row, double max) {
   return sum;
 }
 
+/// Returns the sink of every query head; empty if the inputs have none.
+std::vector<double> sinks_of(const Inputs& inputs) {
+  std::vector<double> sinks;
+  if (!inputs.sink) return sinks;
+  for (const std::int64_t element : spec::viewed_elements(*inputs.sink))
+    sinks.push_back(inputs.sink->load(element));
+  return sinks;
+}
+
 /// The data of one thread: its copy of the current head, and its scratch memory.
 class Worker {
  public:
@@ -155,6 +164,7 @@ class Worker {
         key_(inputs.key, problem.input_layout, key_extents(problem)),
         value_(inputs.value, problem.input_layout, value_extents(problem)),
         scale_(static_cast<double>(static_cast<float>(problem.scale_value))),
+        sinks_(sinks_of(inputs)),
         depth_(round_up(problem.head_dim + problem.head_dim_rope, step)),
         queries_(zeros(task_queries * depth_)),
         out_(zeros(task_queries * problem.head_dim_v)) {
@@ -265,13 +275,15 @@ class Worker {
                               kept.first);
       scaling.bias = bias_.data();
     }
-    const bool dead = std::find(keep_.begin(), keep_.end(), 1) == keep_.end();
+    const bool dead = sinks_.empty() && std::find(keep_.begin(), keep_.end(), 1) == keep_.end();
     double largest = mask_scores(row, keep_.data(), scaling);
     if (variant_ != nullptr && variant_->has_score())
       largest = replace_scores({b, n, i, first}, row);
+    if (!sinks_.empty()) largest = std::max(largest, sinks_[at(n)]);
     constexpr double dead_statistic = std::numeric_limits<float>::max();
     const double max = dead ? -dead_statistic : spec::round_to(largest, spec::fp32_format);
-    const double sum = exponentiate(row, max);
+    double sum = exponentiate(row, max);
+    if (!sinks_.empty()) sum += reference::exp(sinks_[at(n)] - max);
     const std::size_t index = at(query_.extents().row(b, n, i));
     result_.softmax_max[index] = max;
     result_.softmax_sum[index] = dead ? dead_statistic : sum;
@@ -312,6 +324,7 @@ class Worker {
   spec::HeadView query_, key_, value_;
   std::optional<spec::HeadView> query_rope_, key_rope_;
   double scale_;
+  std::vector<double> sinks_;  ///< of each query head; empty: no sink
   std::int64_t depth_;
   std::int64_t batch_ = -1, head_ = -1;
   std::int64_t first_panel_ = 0, panels_ = 0;

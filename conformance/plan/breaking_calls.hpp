@@ -60,13 +60,18 @@ std::optional<Case<Op>> broken_call(const std::vector<Case<Op>>& calls,
 
 /// The cases of all violations that a kernel must refuse (requirements with Side::reject). From
 /// each list of legal calls one case is made that breaks only one requirement and those that it
-/// implies. Errors: std::logic_error with a requirement that no call breaks in this way.
+/// implies. `is_wanted`: leaves out the other requirements. Errors: std::logic_error with a
+/// requirement that no call breaks in this way.
 template <class Op>
-std::vector<Case<Op>> breaking_cases(const std::vector<std::vector<Case<Op>>>& calls) {
+std::vector<Case<Op>> breaking_cases(
+    const std::vector<std::vector<Case<Op>>>& calls,
+    bool (*is_wanted)(const spec::Requirement<Op>&) = [](const spec::Requirement<Op>&) {
+      return true;
+    }) {
   std::vector<Case<Op>> cases;
   std::size_t turn = 0;
   for (const auto& requirement : Op::requirements()) {
-    if (!requirement.has(spec::Side::reject)) continue;
+    if (!requirement.has(spec::Side::reject) || !is_wanted(requirement)) continue;
     if (requirement.violations.empty())
       throw std::logic_error("requirement " + std::string(requirement.id) +
                              " has a reject side but no violation");

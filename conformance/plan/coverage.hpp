@@ -80,7 +80,8 @@ PairCoverage pair_coverage() {
 template <class Op>
 void cover(PairCoverage& coverage, const Case<Op>& c) {
   if (c.track == Track::arguments || !c.violate.empty() || Suite<Op>::axes() == nullptr) return;
-  cover(coverage, *Suite<Op>::axes(), Suite<Op>::choice_of(c));
+  const auto choice = Suite<Op>::choice_of(c);
+  if (!choice.empty()) cover(coverage, *Suite<Op>::axes(), choice);
 }
 
 }  // namespace assay::conformance

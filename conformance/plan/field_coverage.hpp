@@ -85,7 +85,9 @@ FieldCoverage coverage_of(const FormulaField<Op>& field, const Places& places,
   for (const Case<Op>* c : cases) {
     if (tried.empty()) break;
     if (!field.is_read(*c)) continue;
-    const auto open = tried.find(places.name(Suite<Op>::choice_of(*c)));
+    const auto choice = Suite<Op>::choice_of(*c);
+    if (choice.empty()) continue;
+    const auto open = tried.find(places.name(choice));
     if (open == tried.end() || ++open->second > most_tried) continue;
     typename Op::Problem changed = c->problem;
     field.change(changed);

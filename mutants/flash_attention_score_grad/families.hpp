@@ -27,6 +27,8 @@ std::vector<Mutant> sparse_mutants();
 std::vector<Mutant> dropout_mutants();
 std::vector<Mutant> pse_mutants();
 std::vector<Mutant> rope_mutants();
+std::vector<Mutant> healthy_sinks();
+std::vector<Mutant> sink_mutants();
 std::vector<Mutant> forward_mutants();
 std::vector<Mutant> conduct_mutants();
 /// Returns the mutants with faults that users of attention kernels reported in public.

@@ -97,6 +97,43 @@ void add_biases(std::vector<Case>& cases) {
   cases.push_back({.problem = p, .seed = cases.size()});
 }
 
+/// Adds cases with a sink: grouped heads whose sinks are near, below and above the scores, dropout,
+/// a bias, fully masked rows, and a sink so far above the scores that e^(sink - score) overflows.
+void add_sinks(std::vector<Case>& cases) {
+  Problem p = {.batch = 2,
+               .heads_q = 4,
+               .heads_kv = 2,
+               .seq_q = 33,
+               .seq_kv = 40,
+               .head_dim = 64,
+               .head_dim_v = 64,
+               .scale_value = 0.125,
+               .sink = spec::SinkShape::per_head};
+  const auto add = [&](const std::string& size, const auto& change) {
+    Case c = {.problem = p,
+              .entry_point = FlashEntryPoint::g3,
+              .patterns = {.sink_size = size},
+              .seed = cases.size()};
+    change(c);
+    cases.push_back(std::move(c));
+  };
+  add("near", [](Case&) {});
+  add("near", [](Case& c) {
+    c.problem.dtype = DType::fp16;
+    c.problem.keep_prob = 0.5, c.problem.drop_mask = spec::DropMask::exact;
+  });
+  add("plus_100", [](Case& c) { c.problem.seq_q = c.problem.seq_kv = 8; });
+  add("mixed", [](Case& c) {
+    c.problem.input_layout = spec::Layout::bsh;
+    c.problem.scale_value = -0.5;
+    c.problem.pse_shift = spec::PseShape::bnss;
+  });
+  add("near", [](Case& c) {
+    c.problem.atten_mask = MaskShape::ss;
+    c.patterns.mask = "dead_rows";
+  });
+}
+
 /// Returns one legal call of every entry point. The calls that break a requirement are derived from
 /// these calls.
 std::vector<Case> bases() {
@@ -105,13 +142,16 @@ std::vector<Case> bases() {
   Problem packed = padded;
   packed.input_layout = spec::Layout::tnd;
   packed.atten_mask = MaskShape::ss;
+  Problem with_sink = padded;
+  with_sink.sink = spec::SinkShape::per_head;
   Problem rope = packed;
   rope.head_dim_rope = 8;
   std::vector<Case> cases;
   for (const auto& [entry_point, problem] :
        {std::pair{FlashEntryPoint::g1, padded}, std::pair{FlashEntryPoint::g2, padded},
         std::pair{FlashEntryPoint::u1, packed}, std::pair{FlashEntryPoint::u2, packed},
-        std::pair{FlashEntryPoint::u3, rope}, std::pair{FlashEntryPoint::u4, packed}})
+        std::pair{FlashEntryPoint::u3, rope}, std::pair{FlashEntryPoint::u4, packed},
+        std::pair{FlashEntryPoint::g3, padded}, std::pair{FlashEntryPoint::g3, with_sink}})
     cases.push_back({.problem = problem, .entry_point = entry_point, .track = Track::arguments});
   return cases;
 }
@@ -180,6 +220,7 @@ std::vector<Case> kill_cases() {
   add_sampled(cases);
   add_biases(cases);
   add_cascades(cases);
+  add_sinks(cases);
   std::ranges::move(argument_cases(), std::back_inserter(cases));
   return cases;
 }

@@ -191,6 +191,12 @@ void choose_rope(Problem& p) {
   p.head_dim_rope = 8 * integer(1, p.head_dim / 8);
 }
 
+/// The entry point with a sink has no fp32.
+void choose_sink(Problem& p) {
+  if (p.dtype == DType::fp32) p.dtype = one_in(2) ? DType::bf16 : DType::fp16;
+  if (!one_in(4)) p.sink = SinkShape::per_head;
+}
+
 }  // namespace
 
 void showValue(const Asked& asked, std::ostream& out) {
@@ -222,6 +228,7 @@ rc::Gen<Problem> legal_problem(FlashEntryPoint entry_point) {
     if (has_softmax_in_layout(entry_point) && one_in(2))
       p.softmax_in_layout = SoftmaxInLayout::same_as_input;
     p.statistics_order = upstream_order(p.softmax_in_layout);
+    if (has_sink(entry_point)) choose_sink(p);
     return p;
   });
 }
@@ -363,8 +370,13 @@ std::vector<Asked> plain_calls(FlashEntryPoint entry_point) {
   if (is_unpadding(entry_point)) layouts = {Layout::tnd};
   std::vector<Asked> calls;
   for (const Layout layout : layouts)
-    for (const Problem& problem : features(entry_point, layout))
+    for (Problem problem : features(entry_point, layout)) {
+      if (has_sink(entry_point) && problem.dtype == DType::fp32) problem.dtype = DType::fp16;
       calls.push_back({.problem = problem, .entry_point = entry_point});
+      if (!has_sink(entry_point)) continue;
+      problem.sink = SinkShape::per_head;
+      calls.push_back({.problem = problem, .entry_point = entry_point});
+    }
   if (is_unpadding(entry_point))
     for (const auto& problems : {packed_features(entry_point), offered_features(entry_point)})
       for (const Problem& problem : problems)

@@ -60,16 +60,19 @@ TEST(RuleOfDocuments, WhatThePageForbidsAndTheVendorAcceptsIsOpen) {
   }
 }
 
-/// The first set of documentation does not describe u2 and u4, so their public pages apply, even if
-/// the vendor's code is ignored.
-TEST(RuleOfDocuments, ThePublicPagesOfU2AndU4Bind) {
+/// The first set of documentation does not describe u2, u4 and g3, so their public pages apply,
+/// even if the vendor's code is ignored. The page of g3 states what that of g2 states.
+TEST(RuleOfDocuments, ThePublicPagesOfU2AndU4AndG3Bind) {
   const Policy without{.upstream = Upstream::off};
   const std::pair<std::string_view, std::string_view> stated[] = {
-      {"FAG-C20", "u2 u4"}, {"FAG-C31", "u2 u4"},  {"FAG-C39", "u2 u4"}, {"FAG-C42", "u2 u4"},
-      {"FAG-C44", "u2 u4"}, {"FAG-C46", "u2 u4"},  {"FAG-C63", "u2 u4"}, {"FAG-C66a", "u2 u4"},
-      {"FAG-C67", "u2 u4"}, {"FAG-C79c", "u2 u4"}, {"FAG-C74", "u2"},    {"FAG-C75", "u2"},
-      {"FAG-C76", "u2"},    {"FAG-C78", "u2"},     {"FAG-C23c", "u2"},   {"FAG-C83", "u4"},
-      {"FAG-C41a", "u4"},   {"FAG-C38", ""},       {"FAG-P08", "u2"},    {"FAG-P12", "u4"}};
+      {"FAG-C20", "u2 u4 g3"}, {"FAG-C31", "u2 u4"},  {"FAG-C39", "u2 u4 g3"},
+      {"FAG-C42", "u2 u4"},    {"FAG-C44", "u2 u4"},  {"FAG-C46", "u2 u4"},
+      {"FAG-C63", "u2 u4"},    {"FAG-C66a", "u2 u4"}, {"FAG-C67", "u2 u4"},
+      {"FAG-C79c", "u2 u4"},   {"FAG-C74", "u2"},     {"FAG-C75", "u2"},
+      {"FAG-C76", "u2"},       {"FAG-C78", "u2"},     {"FAG-C23c", "u2"},
+      {"FAG-C83", "u4"},       {"FAG-C41a", "u4"},    {"FAG-C38", ""},
+      {"FAG-P08", "u2"},       {"FAG-P12", "u4"},     {"FAG-C30", "g3"},
+      {"SNK-C03", "g3"},       {"SNK-P01", "g3"}};
   for (const auto& [id, on] : stated) {
     std::string names;
     for (const auto& [entry_point, name] : spellings_of<FlashEntryPoint>.entries) {
@@ -109,9 +112,12 @@ TEST(RuleOfDocuments, ExactCodesAreClaimedWhereASeedNamesThemOnly) {
       const ExpectedStatus status = requirement.status_on(entry_point);
       if (status.any) continue;
       ++named;
-      EXPECT_TRUE(entry_point == FlashEntryPoint::u1 || entry_point == FlashEntryPoint::u3)
+      EXPECT_TRUE(entry_point == FlashEntryPoint::u1 || entry_point == FlashEntryPoint::u3 ||
+                  entry_point == FlashEntryPoint::g3)
           << requirement.id << ' ' << name;
-      EXPECT_EQ(requirement.standing_on(entry_point), Standing::documented) << requirement.id;
+      EXPECT_EQ(requirement.standing_on(entry_point),
+                entry_point == FlashEntryPoint::g3 ? Standing::page : Standing::documented)
+          << requirement.id;
       EXPECT_NE(status.code, Status::success) << requirement.id;
     }
   EXPECT_GE(named, 20);

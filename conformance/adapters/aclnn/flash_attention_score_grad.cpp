@@ -27,11 +27,14 @@ struct EntryPoints<FlashAttentionScoreGrad> {
         return packed + "V3";
       case spec::FlashEntryPoint::u4:
         return packed + "V4";
+      case spec::FlashEntryPoint::g3:
+        return padded + "V3";
     }
     return "";
   }
 
   static spec::FlashEntryPoint entry_point_of(const Op::Problem& problem) {
+    if (problem.has_sink()) return spec::FlashEntryPoint::g3;
     if (!is_packed(problem.input_layout)) return spec::FlashEntryPoint::g2;
     if (problem.head_dim_rope > 0) return spec::FlashEntryPoint::u3;
     return problem.softmax_in_layout == spec::SoftmaxInLayout::empty ? spec::FlashEntryPoint::u2
@@ -52,11 +55,13 @@ struct EntryPoints<FlashAttentionScoreGrad> {
     contents.input("softmaxMaxOptional", p.softmax_max, in.softmax_max);
     contents.input("softmaxSumOptional", p.softmax_sum, in.softmax_sum);
     contents.input("attentionInOptional", p.attention_in, in.attention_in);
+    contents.input("sinkInOptional", p.sink, in.sink);
     contents.output("dqOut", p.dq, out.dq);
     contents.output("dqRopeOut", p.dq_rope, out.dq_rope);
     contents.output("dkOut", p.dk, out.dk);
     contents.output("dkRopeOut", p.dk_rope, out.dk_rope);
     contents.output("dvOut", p.dv, out.dv);
+    contents.output("dsinkOut", p.dsink, out.dsink);
     return contents;
   }
 };

@@ -6,6 +6,7 @@
 
 #include "assay/conformance/judge/vector_loops.hpp"
 #include "assay/parallel/loop.hpp"
+#include "assay/spec/at.hpp"
 #include "attention/formula/variant.hpp"
 #include "attention/lse.hpp"
 #include "attention/variant/variant_pattern.hpp"
@@ -31,6 +32,8 @@ void given_delta(const Dense& dense, const attention::Call& call, const double* 
   row.delta_error.rigorous = of.magnitudes * engine::worst_dot(units, call.dim_v);
 }
 
+using spec::at;
+
 attention::Row<double> row_of(const RowTerms& row) { return {row.max, row.sum, row.delta}; }
 
 /// The statistics and the row term of one row with `keys` entries, as a kernel computes them
@@ -49,9 +52,10 @@ class OwnRow {
 
   /// E10. Adds the error of the kernel's own statistics to the error of the maximum. Returns the
   /// sum of the probabilities.
-  double statistics(RowTerms& row) const {
+  /// `sink`: the probability of the row's sink, or 0.
+  double statistics(RowTerms& row, double sink) const {
     PairReading on(call_.units, {});
-    double sum = 0, grown = 0, squares = 0, shared = 0;
+    double sum = sink, grown = sink, squares = 0, shared = 0;
     visit([&](std::size_t c, double times) {
       const PairNumber s = score(on, row, c);
       const double p = times * exact_probability(row_of(row), s.value);
@@ -205,7 +209,9 @@ bool own_terms(const Dense& dense, const Arithmetic& n, std::int64_t b, std::int
       if (!products.attends) continue;
       const OwnRow own(call, n, products, variant, entries);
       const std::vector<double> output = output_of(dense, variant, products, row);
-      const double sum = own.statistics(row);
+      const double sink =
+          dense.sinks.empty() ? 0 : exact_probability(row_of(row), dense.sinks[at(head)]);
+      const double sum = own.statistics(row, sink);
       consistent &= std::abs(sum - 1) <= 0x1p-18 && output_belongs(dense, query, output);
       if (n.numerics.delta == spec::RowTerm::given) continue;
       const bool of_output = n.numerics.delta == spec::RowTerm::own_output;
@@ -255,14 +261,21 @@ double exact_probability(const attention::Row<double>& row, double score) {
   return engine::exponential(score - row.max) / row.sum;
 }
 
+PairNumber sink_probability(const PairReading& on, const Call& call, const Row<double>& row,
+                            double sink) {
+  const PairNumber score = rounded_score(on, call, row, on.exact(sink), 0.0);
+  return probability(on, call, row, on.stored(score, call.score));
+}
+
 AllRowTerms row_terms(const Dense& dense, const Arithmetic& n) {
   const Op::Problem& p = dense.problem;
   const attention::Call call = call_of(dense, n);
   AllRowTerms all;
   all.rows.resize(static_cast<std::size_t>(dense.queries.rows()));
   std::vector<std::uint8_t> inconsistent(static_cast<std::size_t>(p.batch * p.heads_q), 0);
-  const bool own =
-      n.numerics.stats == spec::Origin::own || n.numerics.delta != spec::RowTerm::given;
+  const bool own = n.numerics.stats == spec::Origin::own ||
+                   n.numerics.delta != spec::RowTerm::given ||
+                   (!dense.sinks.empty() && n.numerics.dsink_row == spec::SinkRow::given_o);
   const auto make = [&](std::int64_t task) {
     const std::int64_t b = task / p.heads_q, head = task % p.heads_q;
     for (std::int64_t i = 0; i < p.length_q(b); ++i) {

@@ -66,6 +66,9 @@ void require_parameters_of_entry_point(const Case<Op>& c) {
   if (!packed && p.statistics_order != spec::StatisticsOrder::heads_first)
     refuse("statistics_order", text(p.statistics_order),
            "heads_first with layout " + text(p.input_layout), "use --layout=TND");
+  if (p.has_sink() && !has_sink(c.entry_point))
+    refuse("sink", text(p.sink), "none" + of_entry_point,
+           try_entry_points<Op>([](auto e) { return has_sink(e); }));
   if (has_pse_type(c.entry_point)) return;
   const std::string next = try_entry_points<Op>([](auto e) { return has_pse_type(e); });
   if (p.pse_type != 1) refuse("pse_type", std::to_string(p.pse_type), "1" + of_entry_point, next);
@@ -83,6 +86,18 @@ void require_no_padding_in_relations(const Case<Op>& c) {
     refuse(c.problem.padding_q != 0 ? "padding_q" : "padding_kv",
            std::to_string(std::max(c.problem.padding_q, c.problem.padding_kv)),
            "0 with --track=relation");
+}
+
+/// Refuses tracks that have no expected value of dsink.
+template <class Op>
+void require_judged_sink(const Case<Op>& c, std::string_view cascade) {
+  if (!c.problem.has_sink()) return;
+  const bool is_exact = c.track == Track::exact || c.track == Track::exact_staged;
+  if (is_exact || is_formula(c.variant))
+    refuse("sink", text(c.problem.sink),
+           is_exact ? "none with --track=" + text(c.track) : "none with a formula in --variant");
+  if (c.track == Track::relation && c.relation == cascade)
+    refuse("sink", text(c.problem.sink), "none with --relation=" + c.relation);
 }
 
 /// Checks the formula of a user, and the fields that go with one.

@@ -146,6 +146,14 @@ std::vector<Case<Op>> without_rope(Case<Op> c) {
 }
 
 template <class Op>
+std::vector<Case<Op>> without_sink(Case<Op> c) {
+  if (!has_sink(c.entry_point)) return {};
+  c.problem.sink = spec::SinkShape::absent;
+  c.patterns.sink_size = Case<Op>{}.patterns.sink_size;
+  return {c};
+}
+
+template <class Op>
 void unmask(Case<Op>& c, std::int64_t sparse_mode, spec::MaskShape shape) {
   c.problem.sparse_mode = sparse_mode;
   c.problem.atten_mask = shape;
@@ -214,6 +222,7 @@ std::vector<Case<Op>> simpler_layout(const Case<Op>& c) {
 /// the same.
 template <class Op>
 std::vector<Case<Op>> plain_entry_point(Case<Op> c) {
+  if (c.problem.has_sink()) return {};
   c.problem.softmax_in_layout = spec::SoftmaxInLayout::empty;
   c.entry_point = is_unpadding(c.entry_point) ? Traits<Op>::packed : Traits<Op>::dense;
   return {c};
@@ -236,6 +245,7 @@ std::span<const Reduction<Op>> reductions() {
       {"no position bias", [](const Case<Op>& c) { return without_pse<Op>(c); }},
       {"no dropout", [](const Case<Op>& c) { return without_dropout<Op>(c); }},
       {"no rope", [](const Case<Op>& c) { return without_rope<Op>(c); }},
+      {"no sink", [](const Case<Op>& c) { return without_sink<Op>(c); }},
       {"a simpler mask", simpler_mask<Op>},
       {"a smaller window", smaller_window<Op>},
       {"a simpler layout", simpler_layout<Op>},

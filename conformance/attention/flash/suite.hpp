@@ -14,6 +14,7 @@
 #include "attention/flash/plan/interactions.hpp"
 #include "attention/flash/plan/large.hpp"
 #include "attention/flash/plan/short.hpp"
+#include "attention/flash/plan/sinks.hpp"
 #include "attention/flash/reductions.hpp"
 #include "attention/flash/statistics_order.hpp"
 #include "plan/case_collector.hpp"
@@ -27,7 +28,8 @@ template <class Op>
 std::span<const PatternField<Op>> SuiteOf<Op>::patterns() {
   static constexpr PatternField<Op> all[] = {
       {"mask", &Patterns::mask, "pattern of a user mask", mask_patterns},
-      {"drop", &Patterns::drop, "pattern of the dropout bits", drop_patterns}};
+      {"drop", &Patterns::drop, "pattern of the dropout bits", drop_patterns},
+      {"sink_size", &Patterns::sink_size, "pattern of the sink", sink_patterns}};
   return all;
 }
 
@@ -66,6 +68,7 @@ void SuiteOf<Op>::require_possible(const Case<Op>& c) {
   if (other.empty() || c.track != Track::relation || c.relation != other)
     require_relation(c, conformance::RelationParts<Op>::relations(), other);
   require_no_padding_in_relations(c);
+  require_judged_sink(c, other);
   require_size({.largest_tensor = largest_tensor(c.problem),
                 .bytes = memory_estimate(c.problem),
                 .with_numbers = c.track != Track::arguments},
@@ -137,6 +140,8 @@ void SuiteOf<Op>::collect(const SamplingPlan& plan, CaseCollector<Op>& cases) {
   cases.add(core_cases<Op>(plan.seed));
   cases.add(some_interaction_cases<Op>(plan));
   cases.add(field_cases<Op>(plan.seed, cases.cases()));
+  // Last, so that other cases do not depend on them.
+  cases.add(sink_cases<Op>(plan));
 }
 
 template <class Op>
@@ -147,6 +152,7 @@ const Axes* SuiteOf<Op>::axes() {
 
 template <class Op>
 Choice SuiteOf<Op>::choice_of(const Case<Op>& c) {
+  if (has_sink(c.entry_point)) return {};  // the factors do not contain these entry points
   return factors<Op>().read(c);
 }
 

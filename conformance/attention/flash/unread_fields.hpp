@@ -86,6 +86,8 @@ std::vector<std::string> unread_fields_of(const Case<Op>& c) {
   if (!p.has_dropout() && p.drop_mask != spec::DropMask::absent)
     unread.add("drop_mask", std::string(to_string(p.drop_mask)),
                "drops nothing while keep_prob is 1: add --keep_prob=0.5");
+  if (c.patterns.sink_size != Patterns().sink_size && !p.has_sink())
+    unread.add("sink_size", c.patterns.sink_size, "is not read without a sink: add --sink=N");
   return unread.take();
 }
 

@@ -12,9 +12,10 @@
 /// Experiments that all attention operators have in common.
 namespace assay::conformance::attention {
 
-/// For each query row and each key row of a problem: the row from which it is copied.
+/// For each query row, each key row and each head of a problem (a row of sink_extents): the row
+/// from which it is copied.
 struct Origins {
-  Origin query, key;
+  Origin query, key, head = same_row;
 };
 
 /// Returns the approximate number of multiply-adds of one backward pass.
@@ -89,6 +90,9 @@ Experiment<Op> split_heads(const Trial<Op>& base) {
                        },
                        [kv](const RowPosition& row) {
                          return RowPosition{row.b, kv, row.s};
+                       },
+                       [first = kv * group](const RowPosition& row) {
+                         return RowPosition{row.b, first + row.n, row.s};
                        }}});
     pieces.back().problem.heads_q = group;
     pieces.back().problem.heads_kv = 1;

@@ -3,11 +3,13 @@
 #include <string>
 #include <vector>
 
+#include "attention/bound/sink.hpp"
 #include "attention/flash/padding.hpp"
 #include "attention/structure.hpp"
 #include "attention/variant/variant_pattern.hpp"
 #include "case/user_formula.hpp"
 #include "judge/decide.hpp"
+#include "judge/structure.hpp"
 #include "operators/flash_attention_score_grad/definition.hpp"
 #include "operators/flash_attention_score_grad/relations/cascade.hpp"
 
@@ -22,7 +24,33 @@ Basis::Basis(const Case<Op>& c, const Op::Inputs& inputs, const Arithmetic& arit
       case_(c),
       inputs_(inputs) {}
 
+std::vector<Expectation> Basis::expectations() {
+  std::vector<Expectation> all = AttentionBasis::expectations();
+  if (dense().sinks.empty()) return all;
+  all.push_back(attention::sink_expectation(dense(), arithmetic(), row_terms()));
+  return all;
+}
+
+std::vector<Expectation> Basis::frames() {
+  std::vector<Expectation> all = AttentionBasis::frames();
+  if (!dense().sinks.empty()) all.push_back(attention::sink_frame(dense()));
+  return all;
+}
+
+void Basis::each_part(const TakePart& take) {
+  AttentionBasis::each_part(take);
+  if (dense().sinks.empty()) return;
+  Expectation part = attention::sink_expectation(dense(), arithmetic(), row_terms());
+  take(part);
+}
+
 std::vector<Finding> Basis::check_structure(const Op::Outputs& outputs) const {
+  std::vector<Finding> findings = check_gradients(outputs);
+  if (outputs.dsink) check_storage("dsink", *outputs.dsink, findings);
+  return findings;
+}
+
+std::vector<Finding> Basis::check_gradients(const Op::Outputs& outputs) const {
   const Op::Problem& p = case_.problem;
   const bool is_padded = p.padding_q != 0 || p.padding_kv != 0;
   if (!is_padded || case_.upstream == spec::Upstream::on)
@@ -42,14 +70,20 @@ std::unique_ptr<Definition> Basis::definition() const {
 }
 
 std::vector<double> Basis::values(const RowsOf& rows, const Op::Outputs& outputs) const {
-  return values_of(rows, outputs, case_.problem.input_layout);
+  if (rows.tensor != "dsink") return values_of(rows, outputs, case_.problem.input_layout);
+  const std::vector<std::int64_t> elements = spec::viewed_elements(*outputs.dsink);
+  std::vector<double> values;
+  for (const std::int64_t head : rows.rows)
+    values.push_back(outputs.dsink->load(elements[static_cast<std::size_t>(head)]));
+  return values;
 }
 
 Decision Basis::judge_saved_values(const Case<Op>& c, const Op::Inputs& inputs,
                                    const spec::Numerics& numerics, CaseReport& report) {
-  if (is_formula(c.variant)) {
-    report.findings.push_back({.rule = FindingRule::note, .fact = FactKind::formula_not_judged});
-    return {Rule::not_offered, FactKind::formula_not_judged};
+  if (is_formula(c.variant) || c.problem.has_sink()) {
+    const Fact fact(FactKind::changed_forward_not_judged, c.problem.has_sink() ? "sink" : "formula");
+    report.findings.push_back({.rule = FindingRule::note, .fact = fact});
+    return {Rule::not_offered, fact};
   }
   return judge_results_of_forward(c, inputs, numerics, report);
 }

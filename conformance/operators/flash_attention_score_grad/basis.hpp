@@ -16,6 +16,10 @@ class Basis : public AttentionBasis {
 
   Basis(const Case<Op>& c, const Op::Inputs& inputs, const Arithmetic& arithmetic);
 
+  /// Adds dsink, if the case has a sink, to the expectations of AttentionBasis.
+  std::vector<Expectation> expectations();
+  std::vector<Expectation> frames();
+  void each_part(const TakePart& take);
   std::vector<Finding> check_structure(const Op::Outputs& outputs) const;
   std::unique_ptr<Definition> definition() const;
   std::vector<double> values(const RowsOf& rows, const Op::Outputs& outputs) const;
@@ -25,6 +29,8 @@ class Basis : public AttentionBasis {
                                      const spec::Numerics& numerics, CaseReport& report);
 
  private:
+  std::vector<Finding> check_gradients(const Op::Outputs& outputs) const;
+
   const Case<Op>& case_;
   const Op::Inputs& inputs_;
 };

@@ -32,6 +32,7 @@ class InManyDigits final
   std::int64_t products(const std::string& tensor) const override {
     const Op::Problem& p = problem_;
     const std::int64_t width = p.head_dim + p.head_dim_rope;
+    if (tensor == "dsink") return spec::score_count(p) / p.heads_q * (width + p.head_dim_v);
     return is_of_query(tensor) ? longest(keys_) * (2 * width + p.head_dim_v)
                                : longest(queries_) * p.group() * 2 * (width + p.head_dim_v);
   }
@@ -43,7 +44,9 @@ class InManyDigits final
   template <class Oracles>
   DefinedRows rows(const std::string& tensor, std::int64_t number, const Oracles& oracle) const {
     DefinedRows rows;
-    if (is_of_query(tensor)) {
+    if (tensor == "dsink") {
+      add_row(rows, "dsink", std::vector{oracle(0).dsink(number)});
+    } else if (is_of_query(tensor)) {
       const auto [b, n, s] = queries_.position(number);
       const auto row = oracle(0).dq_row(b, n, s);
       add_row(rows, "dq", row.dq), add_row(rows, "dq_rope", row.dq_rope);

@@ -35,7 +35,7 @@ Tensor statistics(const spec::Parameter& parameter, const Op::Problem& p,
 void draw_keyless(const Case<Op>& c, reference::Forward<double>& forward) {
   const spec::Extents rows = query_extents(c.problem);
   for (std::int64_t b = 0; b < c.problem.batch; ++b) {
-    if (c.problem.length_kv(b) > 0) continue;
+    if (c.problem.length_kv(b) > 0 || c.problem.has_sink()) continue;
     const auto [max, sum] = attention::dead_statistics_of(c.problem, b, c.seed);
     const std::int64_t first = rows.row(b, 0, 0), count = rows.heads * rows.length(b);
     std::fill_n(forward.softmax_max.begin() + first, count, max);
@@ -69,6 +69,9 @@ Op::Inputs Suite<Op>::draw(const Case<Op>& c) {
   flash::fill_inputs(c, t, inputs);
   inputs.dy = flash::filled(t.dy, c, dy_extents(p), Stream::dy);
   const auto variant = attention::variant_of(c.variant, p);
+  if (p.has_sink())
+    inputs.sink = flash::sink_of(t.sink, p, c.patterns.sink_size, c.seed,
+                                 blocked_forward(p, inputs, 0, variant.get()).softmax_max);
   auto forward = blocked_forward(p, inputs, 0, variant.get());
   attention::disturb_statistics(c.profile, p.dtype, query_extents(p), forward.softmax_sum);
   draw_keyless(c, forward);

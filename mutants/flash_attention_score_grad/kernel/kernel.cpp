@@ -51,6 +51,7 @@ void Kernel::run(const Op::Problem& problem, const Op::Inputs& inputs, Op::Outpu
   write(w, Gradient::dv, outputs.dv);
   if (outputs.dq_rope) write(w, Gradient::dq_rope, *outputs.dq_rope);
   if (outputs.dk_rope) write(w, Gradient::dk_rope, *outputs.dk_rope);
+  if (outputs.dsink) write_dsink(w, *outputs.dsink);
 }
 
 DenseRows Kernel::read(const spec::Tensor& tensor, spec::Layout layout,
@@ -92,6 +93,7 @@ AttentionWork Kernel::load(const Op::Problem& p, const Op::Inputs& inputs) const
                      .softmax_sum = statistics(inputs.softmax_sum),
                      .atten_mask = inputs.atten_mask ? &*inputs.atten_mask : nullptr,
                      .first_score = first_scores(p)};
+  if (inputs.sink) w.sink = flat(*inputs.sink);
   if (inputs.pse_shift) w.pse = flat(*inputs.pse_shift);
   if (p.has_dropout() && inputs.drop_mask) w.drop_bytes = bytes_of(*inputs.drop_mask);
   return w;
@@ -131,6 +133,12 @@ void Kernel::compute_head(AttentionWork& w, std::int64_t b, std::int64_t n) cons
 
 float Kernel::cast(const AttentionWork& w, float value) const {
   return rounded(value, w.problem.dtype, plan().round_out);
+}
+
+void Kernel::write_dsink(const AttentionWork& w, spec::Tensor& tensor) const {
+  const std::vector<std::int64_t> elements = viewed_elements(tensor);
+  for (std::int64_t n = 0; n < std::ssize(elements); ++n)
+    tensor.store(elements[static_cast<std::size_t>(n)], sink_gradient(w, n));
 }
 
 void Kernel::write(AttentionWork& w, Gradient which, spec::Tensor& tensor) const {

@@ -103,6 +103,13 @@ class Kernel : public PlannedKernel<Op, Plan> {
   virtual float dscore(const AttentionWork& w, Query q, std::int64_t j, float prob,
                        const RowState& row) const;
   virtual float row_term(const AttentionWork& w, Query q, const RowState& row) const;
+  /// Returns the probability of the sink of the query's head.
+  virtual float sink_probability(const AttentionWork& w, Query q, const RowState& row) const;
+  /// Returns what a query adds to -dsink of its head: the probability of the sink, times the sum of
+  /// P dP.
+  virtual float sink_term(const AttentionWork& w, Query q, const RowState& row) const;
+  /// Returns dsink of a query head.
+  virtual float sink_gradient(const AttentionWork& w, std::int64_t n) const;
   virtual RowState row_state(const AttentionWork& w, Query q) const;
   virtual float stage(const AttentionWork& w, float value) const;
   virtual void add_scaled(const AttentionWork& w, Gradient which, std::span<float> sum,
@@ -150,6 +157,7 @@ class Kernel : public PlannedKernel<Op, Plan> {
   float fused_exponent(const AttentionWork& w, Query q, std::int64_t j, const RowState& row) const;
   void compute_head(AttentionWork& w, std::int64_t b, std::int64_t n) const;
   void write(AttentionWork& w, Gradient which, spec::Tensor& tensor) const;
+  void write_dsink(const AttentionWork& w, spec::Tensor& tensor) const;
 
   std::uint64_t runs_ = 0;  ///< shuffled tiles have a different order in every run
 };

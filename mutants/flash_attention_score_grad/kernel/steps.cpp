@@ -65,6 +65,26 @@ float Kernel::dscore(const AttentionWork& w, Query q, std::int64_t j, float prob
   return prob * (dprobability(w, q, j) - row.row_term);
 }
 
+float Kernel::sink_probability(const AttentionWork& w, Query q, const RowState& row) const {
+  const float distance = w.sink[static_cast<std::size_t>(q.n)] - row.softmax_max;
+  return exponential(plan().exponential, distance) / row.softmax_sum;
+}
+
+float Kernel::sink_term(const AttentionWork& w, Query q, const RowState& row) const {
+  float sum = 0;
+  for (std::int64_t j = 0; j < keys(w, q.b); ++j)
+    sum += probability(w, q, j, row) * dprobability(w, q, j);
+  return sink_probability(w, q, row) * sum;
+}
+
+float Kernel::sink_gradient(const AttentionWork& w, std::int64_t n) const {
+  float sum = 0;
+  for (std::int64_t b = 0; b < w.problem.batch; ++b)
+    for (std::int64_t i = 0; i < w.problem.length_q(b); ++i)
+      sum += sink_term(w, {b, n, i}, row_state(w, {b, n, i}));
+  return -sum;
+}
+
 float Kernel::row_term(const AttentionWork& w, Query q, const RowState& row) const {
   if (plan().delta == spec::RowTerm::given)
     return dot(w.dy.row(q.b, q.n, q.i), w.attention_in.row(q.b, q.n, q.i));
@@ -93,9 +113,11 @@ RowState Kernel::own_statistics(const AttentionWork& w, Query q) const {
   RowState row = {.softmax_max = -largest_float, .softmax_sum = 1, .row_term = 0};
   for (std::int64_t j = 0; j < keys(w, q.b); ++j)
     if (keeps(w, q, j)) row.softmax_max = std::max(row.softmax_max, score(w, q, j));
+  const bool has_sink = !w.sink.empty();
+  if (has_sink) row.softmax_max = std::max(row.softmax_max, w.sink[static_cast<std::size_t>(q.n)]);
   if (row.softmax_max == -largest_float)
     return {.softmax_max = -largest_float, .softmax_sum = largest_float, .row_term = 0};
-  float sum = 0;
+  float sum = has_sink ? sink_probability(w, q, row) : 0;
   for (std::int64_t j = 0; j < keys(w, q.b); ++j)
     if (keeps(w, q, j)) sum += probability(w, q, j, row);
   row.softmax_sum = sum;

@@ -376,6 +376,9 @@ std::optional<AttentionProblem> problem_of(const Call<Op>& call) {
     if (call.attributes.softmax_in_layout == "same_as_input")
       problem->softmax_in_layout = SoftmaxInLayout::same_as_input;
   problem->statistics_order = upstream_order(problem->softmax_in_layout);
+  if constexpr (requires { p.sink; })
+    if (has_sink(call.entry_point) && element_count(p.sink.shape) != 0 && p.sink.present)
+      problem->sink = SinkShape::per_head;
   return problem;
 }
 

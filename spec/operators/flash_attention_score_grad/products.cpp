@@ -37,6 +37,10 @@ constexpr Cell<FlashOp> cells[] = {
      upstream_fourth_unpadding_page, "", is_cell<u4, a2>},
     {u4, a3, "FAG-P12", "Atlas A3 training products offer aclnnFlashAttentionUnpaddingScoreGradV4.",
      upstream_fourth_unpadding_page, "FAG-Q1", is_cell<u4, a3>},
+    {g3, a2, "SNK-P01", "Atlas A2 training products offer aclnnFlashAttentionScoreGradV3.",
+     sink_page, "", is_cell<g3, a2>},
+    {g3, a3, "SNK-P02", "Atlas A3 training products offer aclnnFlashAttentionScoreGradV3.",
+     sink_page, "", is_cell<g3, a3>},
 };
 
 /// The test suite never runs on these products, so nothing can be tested.

@@ -31,6 +31,8 @@ inline constexpr std::string_view upstream_second_unpadding_page =
 inline constexpr std::string_view upstream_fourth_unpadding_page =
     "ops-transformer: attention/flash_attention_score_grad/docs/"
     "aclnnFlashAttentionUnpaddingScoreGradV4.md";
+inline constexpr std::string_view sink_page =
+    "ops-transformer: attention/flash_attention_score_grad/docs/aclnnFlashAttentionScoreGradV3.md";
 inline constexpr std::string_view upstream_modes =
     "ops-transformer: docs/context/sparse_mode\u53c2\u6570\u8bf4\u660e.md";
 inline constexpr std::string_view upstream_interface =
@@ -88,7 +90,12 @@ inline Stated<FlashOp> by(std::string_view id, Source source, std::string_view n
   return by(Standing::documented, id, source, notes, stated_for, page_for);
 }
 
-/// Every tensor of a call.
+/// The only page of g3 is public. It repeats the requirements of g2; `all_requirements` adds them.
+inline constexpr FlashEntryPoint g3_page[] = {FlashEntryPoint::g3},
+                                 g3_and_public_pages[] = {FlashEntryPoint::u2, FlashEntryPoint::u4,
+                                                          FlashEntryPoint::g3};
+
+/// Every tensor of a call, except sink and dsink, which have requirements of their own.
 inline constexpr FlashMember every_tensor[] = {
     &FlashParameters::query,      &FlashParameters::query_rope,   &FlashParameters::key,
     &FlashParameters::key_rope,   &FlashParameters::value,        &FlashParameters::dy,
@@ -146,6 +153,7 @@ std::vector<FlashRequirement> split_requirements();
 std::vector<FlashRequirement> length_requirements();
 std::vector<FlashRequirement> rope_requirements();
 std::vector<FlashRequirement> interface_requirements();
+std::vector<FlashRequirement> sink_requirements();
 std::vector<FlashRequirement> product_requirements();
 
 }  // namespace assay::spec::detail

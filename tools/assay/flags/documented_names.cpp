@@ -44,6 +44,7 @@ const std::vector<DocumentedName>& names() {
          "--entry_point=u3 --layout=TND --head_dim_rope=8 --atten_mask=SS"},
         {gradient, "u4", "aclnnFlashAttentionUnpaddingScoreGradV4",
          "--entry_point=u4 --layout=TND"},
+        {gradient, "g3", "aclnnFlashAttentionScoreGradV3", "--entry_point=g3 --sink=N"},
         {forward, "f1", "aclnnFlashAttentionScore", "--entry_point=f1"},
         {forward, "f2", "aclnnFlashAttentionScoreV2", "--entry_point=f2"},
         {forward, "l1", "aclnnFlashAttentionVarLenScore", "--entry_point=l1 --layout=TND"},

@@ -15,12 +15,13 @@ std::int32_t pass_arguments(const spec::Call<spec::FlashAttentionScoreGrad>& cal
   const auto query = std::tuple(a.tensor("query", p.query));
   const auto key = std::tuple(a.tensor("keyIn", p.key));
   const auto value_and_dy = std::tuple(a.tensor("value", p.value), a.tensor("dy", p.dy));
-  const auto optional = std::tuple(
+  const auto before_prefix = std::tuple(
       a.tensor("pseShiftOptional", p.pse_shift), a.tensor("dropMaskOptional", p.drop_mask),
       a.tensor("paddingMaskOptional", p.padding_mask), a.tensor("attenMaskOptional", p.atten_mask),
       a.tensor("softmaxMaxOptional", p.softmax_max), a.tensor("softmaxSumOptional", p.softmax_sum),
-      a.tensor("softmaxInOptional", p.softmax_in), a.tensor("attentionInOptional", p.attention_in),
-      a.array(p.prefix));
+      a.tensor("softmaxInOptional", p.softmax_in), a.tensor("attentionInOptional", p.attention_in));
+  const auto prefix = std::tuple(a.array(p.prefix));
+  const auto optional = std::tuple_cat(before_prefix, prefix);
   const auto starts = std::tuple(a.array(p.q_start_idx), a.array(p.kv_start_idx));
   const auto lengths = std::tuple(a.array(p.actual_seq_qlen), a.array(p.actual_seq_kvlen));
   const auto scalars =
@@ -53,6 +54,11 @@ std::int32_t pass_arguments(const spec::Call<spec::FlashAttentionScoreGrad>& cal
     case u4:
       return pass(point<u4>, std::tuple_cat(tensors, lengths, scalars, gradients,
                                             std::tuple(a.text(at.softmax_in_layout))));
+    case g3:
+      return pass(point<g3>, std::tuple_cat(query, key, value_and_dy, before_prefix,
+                                            std::tuple(a.tensor("sinkInOptional", p.sink)), prefix,
+                                            starts, scalars, pse_type, gradients,
+                                            std::tuple(a.tensor("dsinkOut", p.dsink))));
   }
   return -1;
 }

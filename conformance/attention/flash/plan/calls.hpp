@@ -42,6 +42,7 @@ Problem ordinary_problem(EntryPoint entry_point, std::size_t turn) {
             .head_dim = 32,
             .head_dim_v = turn % 3 == 1 && !has_softmax_in_layout(entry_point) ? 16 : 32,
             .scale_value = attention::ordinary_scale(32)};
+  if (has_sink(entry_point) && p.dtype == DType::fp32) p.dtype = DType::bf16;
   if (!is_unpadding(entry_point)) return p;
   p.input_layout = spec::Layout::tnd;
   p.batch = 3;
@@ -93,7 +94,8 @@ std::vector<Problem> with_inputs_of_scores(EntryPoint entry_point, bool last_row
   dropped.drop_mask = spec::DropMask::granules;
   if (!has_pse_type(entry_point)) return {biased, dropped};
   Problem sloped = ordinary_problem(entry_point, 4);
-  sloped.dtype = spec::DType::fp32;  // the type of slopes on which page and upstream agree
+  // The type of slopes on which page and upstream agree. An entry point with a sink has no fp32.
+  if (!has_sink(entry_point)) sloped.dtype = spec::DType::fp32;
   sloped.pse_type = 2;
   sloped.pse_shift = spec::PseShape::slopes_bn;
   return {biased, dropped, sloped};
@@ -113,18 +115,26 @@ std::vector<Case<Op>> legal_calls(typename Op::EntryPoint entry_point) {
     for (const Masking& mask : maskings(entry_point)) {
       Problem problem = ordinary_problem(entry_point, round + turn++);
       put_mask(problem, mask);
+      if (has_sink(entry_point) && round == 0) problem.sink = spec::SinkShape::per_head;
       add(problem);
     }
   for (const Problem& problem : with_inputs_of_scores(entry_point, !is_forward<Op>)) add(problem);
   return calls;
 }
 
+/// The calls of the entry points without a sink; sinks.hpp has the other ones.
 template <class Op>
 std::vector<std::vector<Case<Op>>> legal_calls_of_each_entry_point() {
   std::vector<std::vector<Case<Op>>> calls;
   for (const auto& [entry_point, name] : spec::spellings_of<typename Op::EntryPoint>.entries)
-    calls.push_back(legal_calls<Op>(entry_point));
+    if (!has_sink(entry_point)) calls.push_back(legal_calls<Op>(entry_point));
   return calls;
+}
+
+/// Returns whether some entry point without a sink has the requirement.
+template <class Op>
+bool is_of_sinkless_calls(const spec::Requirement<Op>& requirement) {
+  return !requirement.id.starts_with("SNK-");
 }
 
 /// Returns illegal calls. For every requirement whose violation a kernel must reject, there is one
@@ -133,7 +143,7 @@ std::vector<std::vector<Case<Op>>> legal_calls_of_each_entry_point() {
 /// with the name of a requirement for which no such call was found.
 template <class Op>
 std::vector<Case<Op>> violation_cases() {
-  return breaking_cases<Op>(legal_calls_of_each_entry_point<Op>());
+  return breaking_cases<Op>(legal_calls_of_each_entry_point<Op>(), is_of_sinkless_calls<Op>);
 }
 
 /// Returns numerically judged cases: for every variant of a requirement, one case for each entry

@@ -66,6 +66,7 @@ Case<Op> draw_case(const CategoriesOf<Op>& k, double budget, std::uint64_t seed)
 /// may consist only of the rounding error of 1/keepProb, as in rows that keep one key or all keys.
 template <class Op>
 bool is_sure_of_controls(const Case<Op>& c) {
+  if (has_sink(c.entry_point)) return false;  // not an entry point of the factors
   int exponent = 0;
   const bool is_rounded = std::frexp(c.problem.keep_prob, &exponent) != 0.5;
   if (is_rounded && (c.problem.seq_kv == 1 || c.patterns.drop != "random")) return false;

@@ -8,6 +8,14 @@
 
 namespace assay::conformance::attention::flash {
 
+/// The entry points that are drawn. Those with a sink have cases of their own (sinks.hpp).
+template <class EntryPoint>
+Named<EntryPoint> drawn_entry_points() {
+  Named<EntryPoint> drawn = every<EntryPoint>();
+  std::erase_if(drawn, [](const auto& entry) { return has_sink(entry.first); });
+  return drawn;
+}
+
 /// Returns the table of all factors.
 template <class Op>
 const Factors<Op, CategoriesOf<Op>>& factors() {
@@ -15,7 +23,7 @@ const Factors<Op, CategoriesOf<Op>>& factors() {
   using K = CategoriesOf<Op>;
   using spec::DType;
   static const F table({
-      F::axis("entry_point", &K::entry_point, every<typename Op::EntryPoint>(),
+      F::axis("entry_point", &K::entry_point, drawn_entry_points<typename Op::EntryPoint>(),
               [](const Case<Op>& c) { return c.entry_point; }),
       F::axis("product", &K::product, every<spec::Product>(),
               [](const Case<Op>& c) { return c.product; }),

@@ -56,10 +56,14 @@ struct CommonParts {
            has_rope(entry_point) == (p.head_dim_rope > 0) &&
            (!typed || has_pse_type(entry_point)) &&
            (p.softmax_in_layout == spec::SoftmaxInLayout::empty ||
-            has_softmax_in_layout(entry_point));
+            has_softmax_in_layout(entry_point)) &&
+           (!p.has_sink() || has_sink(entry_point));
   }
   static EntryPoint entry_point_of(const Problem& p) {
     using T = Traits<Op>;
+    if (p.has_sink())
+      for (const auto& [entry_point, name] : spec::spellings_of<EntryPoint>.entries)
+        if (has_sink(entry_point)) return entry_point;
     if (!spec::is_packed(p.input_layout)) return T::dense_typed;
     if (p.head_dim_rope > 0) return T::roped;
     return p.softmax_in_layout == spec::SoftmaxInLayout::same_as_input ? T::packed_ordered

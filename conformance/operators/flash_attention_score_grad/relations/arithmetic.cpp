@@ -1,3 +1,11 @@
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+#include "assay/spec/at.hpp"
 #include "operators/flash_attention_score_grad/relations/relations.hpp"
 
 namespace assay::conformance::attention::flash {
@@ -7,9 +15,11 @@ using spec::DType;
 using spec::MaskShape;
 using spec::PseShape;
 
-bool is_undropped(const Op::Problem& p) { return !p.has_dropout(); }
+// With a sink, the probabilities of a row do not add up to 1, and a shifted score changes them.
+bool is_undropped(const Op::Problem& p) { return !p.has_dropout() && !p.has_sink(); }
+bool has_sink(const Op::Problem& p) { return p.has_sink(); }
 bool has_bias_of_every_pair(const Op::Problem& p) {
-  return p.pse_shift == PseShape::bnss &&
+  return !p.has_sink() && p.pse_shift == PseShape::bnss &&
          (p.pse_type == 0 || (p.pse_type == 1 && p.scale_value != 0));
 }
 
@@ -19,6 +29,49 @@ Experiment scale_dy(const Trial& base) { return scaled(base, &Rows::dy); }
 Experiment zero_dy(const Trial& base) { return zeroed(base, &Rows::dy); }
 Experiment linear_dy(const Trial& base) { return cut_in_two(base, &Rows::dy); }
 Experiment shift_value(const Trial& base) { return shifted_value(base, &Rows::attention_in); }
+
+/// The sink is in the statistics already, so dq, dk and dv do not depend on its tensor.
+Experiment remove_sink(const Trial& base) {
+  Trial without = base;
+  without.problem.sink = spec::SinkShape::absent;
+  without.rows.sink.clear();
+  return unchanged(base, std::move(without));
+}
+
+/// Returns whether every P and the probability of the sink can be the same power of two: 2^k - 1
+/// keys, all unmasked. Sums of 31 small integers fit in 16-bit types.
+bool has_sink_and_equal_scores(const Op::Problem& p) {
+  const auto scores = static_cast<std::uint64_t>(p.seq_kv) + 1;
+  return p.has_sink() && std::has_single_bit(scores) && scores <= 32 && !p.has_dropout() &&
+         p.atten_mask == MaskShape::absent && p.pse_shift == PseShape::absent;
+}
+
+/// With query = 0 and sink = 0, all scores are 0, so dsink is -2^-2k times the sum of all dy . v: a
+/// sum of small integers, which is exact in every order.
+Experiment equal_scores(const Trial& base) {
+  const Op::Problem& p = base.problem;
+  Trial equal = base;
+  for (auto* zeros : {&equal.rows.query, &equal.rows.sink, &equal.rows.softmax_max})
+    std::ranges::fill(*zeros, 0);
+  for (auto* integers : {&equal.rows.value, &equal.rows.dy})
+    for (double& x : *integers) x = std::fmin(std::fmax(std::nearbyint(x), -2), 2);
+  const double prob = 1 / (static_cast<double>(p.seq_kv) + 1);
+  std::ranges::fill(equal.rows.softmax_sum, 1 / prob);
+  std::vector<double> dsink(spec::at(p.heads_q), 0.0);
+  const spec::Extents queries = dy_extents(p), keys = value_extents(p);
+  for (std::int64_t row = 0; row < queries.rows(); ++row) {
+    const auto [b, n, i] = queries.position(row);
+    for (std::int64_t d = 0; d < p.head_dim_v; ++d) {
+      double sum = 0;
+      for (std::int64_t j = 0; j < p.seq_kv; ++j)
+        sum += equal.rows.value[spec::at(keys.row(b, n / p.group(), j) * keys.dim + d)];
+      const std::size_t element = spec::at(row * queries.dim + d);
+      equal.rows.attention_in[element] = prob * sum;
+      dsink[spec::at(n)] -= prob * prob * sum * equal.rows.dy[element];
+    }
+  }
+  return known(std::move(equal), {{"dsink", dsink}});
+}
 
 /// Adds 1, 2 or -1, in units of the scaled score, to the bias of row i and to its softmax_max.
 Experiment shift_scores(const Trial& base) {
@@ -57,13 +110,22 @@ std::span<const Relation> arithmetic_relations() {
        Agreement::bound, is_anything, "everything", linear_dy},
       {"shift_value",
        "A row added to every row of value and attention_in changes no gradient, without dropout.",
-       Agreement::bound, is_undropped, "everything without dropout", shift_value},
+       Agreement::bound, is_undropped, "everything without dropout and sink", shift_value},
       {"shift_scores",
        "A number added to the scores of a row, through its bias, and to its softmax_max changes "
        "nothing.",
-       Agreement::bound, has_bias_of_every_pair, "pseType 0 and 1 of shape BNSS", shift_scores},
+       Agreement::bound, has_bias_of_every_pair, "pseType 0 and 1 of shape BNSS, without sink",
+       shift_scores},
       {"shift_statistics", "softmax_max + c with softmax_sum e^-c changes nothing.",
-       Agreement::bound, is_anything, "everything", shifted_statistics<Op>}};
+       Agreement::bound, is_anything, "everything", shifted_statistics<Op>},
+      {"remove_sink",
+       "Without the tensor of the sink, but with the same statistics, dq, dk and dv are the same.",
+       Agreement::bits, has_sink, "calls with a sink", remove_sink},
+      {"equal_scores",
+       "If query and sink are zero and there are 2^k - 1 keys, dsink is -2^-2k times the sum of "
+       "all dy . value, exactly.",
+       Agreement::bits, has_sink_and_equal_scores,
+       "a sink and 1, 3, 7, 15 or 31 keys, without mask, bias and dropout", equal_scores}};
   return relations;
 }
 

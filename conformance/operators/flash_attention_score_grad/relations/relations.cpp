@@ -41,6 +41,20 @@ ElementIndex index(const Op::Problem& p, const spec::Tensor& tensor, const spec:
   return spec::HeadIndex(tensor, p.input_layout, extents);
 }
 
+spec::Tensor sink_tensor(const spec::Parameter& parameter, const Op::Problem&, const spec::Extents&,
+                         const std::vector<double>& sinks) {
+  spec::Tensor tensor = guarded_tensor(parameter);
+  const std::vector<std::int64_t> elements = spec::viewed_elements(tensor);
+  for (std::size_t n = 0; n < sinks.size(); ++n) tensor.store(elements[n], sinks[n]);
+  return tensor;
+}
+
+ElementIndex sink_index(const Op::Problem&, const spec::Tensor& tensor, const spec::Extents&) {
+  return
+      [offset = tensor.offset, stride = tensor.strides.front()](
+          std::int64_t, std::int64_t n, std::int64_t, std::int64_t) { return offset + n * stride; };
+}
+
 /// Sets the statistics of rows that had no keys before and have only masked keys now: they get the
 /// statistics of a fully masked row.
 void meet_masked_keys(const Op::Problem& p, reference::Operands<double>& rows) {
@@ -67,7 +81,8 @@ std::span<const Operand<Op>> Parts::operands() {
       {"softmax_sum", &Rows::softmax_sum, statistics_extents, &Origins::query, statistics},
       {"query_rope", &Rows::query_rope, spec::query_rope_extents, &Origins::query,
        flash::rows_in_layout},
-      {"key_rope", &Rows::key_rope, spec::key_rope_extents, &Origins::key, flash::rows_in_layout}};
+      {"key_rope", &Rows::key_rope, spec::key_rope_extents, &Origins::key, flash::rows_in_layout},
+      {"sink", &Rows::sink, spec::sink_extents, &Origins::head, sink_tensor}};
   return all;
 }
 
@@ -77,7 +92,8 @@ std::span<const ComparedOutput<Op>> Parts::outputs() {
       {"dk", spec::key_extents, &Origins::key, index},
       {"dv", spec::value_extents, &Origins::key, index},
       {"dq_rope", spec::query_rope_extents, &Origins::query, index},
-      {"dk_rope", spec::key_rope_extents, &Origins::key, index}};
+      {"dk_rope", spec::key_rope_extents, &Origins::key, index},
+      {"dsink", spec::sink_extents, &Origins::head, sink_index}};
   return all;
 }
 

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <type_traits>
 #include <variant>
 
@@ -68,6 +69,9 @@ class AttentionScores {
     return mask_.keeps(at.b, at.n, at.i, at.j) && (formula_ == nullptr || formula_->keeps(at));
   }
   Real dropout_factor(const ScorePosition& at) const;
+  /// Returns the logit of the sink of query head n, or nothing if the problem has none. It is
+  /// neither scaled nor biased.
+  std::optional<Real> sink(std::int64_t n) const;
 
   const Problem& problem() const { return problem_; }
   const Stored& operands() const { return operands_; }

@@ -44,7 +44,12 @@ struct KeyRow {
 /// The gradients of the rope parts have the same formulas as those of query and key. A formula f
 /// of a user replaces S by f(S), multiplies dS by f'(S), and masks further pairs.
 ///
-/// Shapes: dk and dv sum over the query heads of a group.
+/// A sink is the logit of one more key, whose value is zero, for each query head. The given
+/// statistics include it, so it changes only
+///
+///     dsink = -sum over queries of exp(sink - softmax_max) / softmax_sum * sum_j P Z (dy value)
+///
+/// Shapes: dk and dv sum over the query heads of a group; dsink has one element per query head.
 /// Units:  softmax_max is a score; exponentials are natural.
 /// Cost:   one exponential for every pair that the sparse mode keeps; 3 * head_dim multiplications
 ///         per pair for dq, and 5 * head_dim for dk and dv together. Rows are independent: any
@@ -52,7 +57,7 @@ struct KeyRow {
 /// Errors: none for non-finite inputs: they spread as IEEE 754 says. A masked score is replaced,
 ///         not multiplied, so it does not spread.
 /// Source: FlashAttentionScoreGrad.md (formulas), aclnnFlashAttentionUnpaddingScoreGradV3.md
-///         (formulas).
+///         (formulas), aclnnFlashAttentionScoreGradV3.md (sink).
 template <class Real>
 class FlashAttentionScoreGrad {
  public:
@@ -76,6 +81,9 @@ class FlashAttentionScoreGrad {
   }
   QueryRow<Real> dq_row(std::int64_t b, std::int64_t n, std::int64_t i) const;
   KeyRow<Real> dkv_row(std::int64_t b, std::int64_t kv, std::int64_t j) const;
+  /// Returns the gradient of the sink of query head n. A query without an unmasked key adds 0.
+  /// Errors: std::logic_error if the problem has no sink.
+  Real dsink(std::int64_t n) const;
   const Mask& mask() const { return scores_.mask(); }
   const PositionBias& position_bias() const { return scores_.position_bias(); }
   const Dropout& dropout() const { return scores_.dropout(); }

@@ -18,13 +18,14 @@ struct Operands {
   std::vector<Real> softmax_max = {}, softmax_sum = {};  ///< one per query row
   std::vector<Real> attention_in = {};
   std::vector<Real> query_rope = {}, key_rope = {};  ///< empty if head_dim_rope is 0
+  std::vector<Real> sink = {};                       ///< one per query head; empty: no sink
   friend bool operator==(const Operands&, const Operands&) = default;
 };
 
 /// Converts the operator's own tensors to dense operands, without rounding: float represents every
 /// type. Reads replica 0 of the statistics, in the problem's memory order.
 /// Errors: std::invalid_argument for a tensor whose shape is not that of the problem, and for a
-/// missing rope tensor.
+/// missing rope tensor or sink.
 template <class Real>
 Operands<Real> operands_of(const spec::AttentionProblem& problem,
                            const spec::FlashAttentionScoreGrad::Inputs& inputs);

@@ -103,6 +103,18 @@ inline constexpr auto spellings_of<DropMask> = Spellings<DropMask, 3>{{{
     {DropMask::granules, "granules"},
 }}};
 
+/// How the sink is passed. `per_head`: one fp32 logit for each query head. It joins the maximum and
+/// the sum of a softmax row like the score of a key with value zero, and is neither scaled, biased,
+/// masked nor dropped.
+/// Source: aclnnFlashAttentionScoreGradV3.md (sinkInOptional).
+enum class SinkShape : std::uint8_t { absent, per_head };
+
+template <>
+inline constexpr auto spellings_of<SinkShape> = Spellings<SinkShape, 2>{{{
+    {SinkShape::absent, "none"},
+    {SinkShape::per_head, "N"},
+}}};
+
 /// Value of the attribute softmaxInLayout, which only u4 of the gradient has: "" or
 /// "same_as_input".
 enum class SoftmaxInLayout : std::uint8_t { empty, same_as_input };
@@ -173,6 +185,7 @@ struct AttentionProblem {
   SoftmaxInLayout softmax_in_layout =
       SoftmaxInLayout::empty;  ///< of u4 of the gradient; the forward has none yet
   StatisticsOrder statistics_order = StatisticsOrder::heads_first;  ///< read in TND
+  SinkShape sink = SinkShape::absent;  ///< of g3 of the gradient; the forward has none yet
 
   std::int64_t group() const { return heads_q / heads_kv; }
   std::int64_t length_q(std::int64_t b) const {
@@ -182,6 +195,7 @@ struct AttentionProblem {
     return lengths_kv.empty() ? seq_kv : lengths_kv[static_cast<std::size_t>(b)];
   }
   bool has_dropout() const { return keep_prob != 1.0; }
+  bool has_sink() const { return sink != SinkShape::absent; }
   friend bool operator==(const AttentionProblem&, const AttentionProblem&) = default;
 };
 
@@ -229,6 +243,8 @@ void visit_fields(Problem& problem, Visitor&& visit) {
   visit("statistics_order", problem.statistics_order,
         "TND: memory order of the statistics; default: the order in which the vendor's code reads "
         "them, which depends on softmax_in_layout");
+  visit("sink", problem.sink,
+        "g3: shape in which the sink is passed, a logit per query head that joins the softmax sum");
 }
 
 /// Return the extents of the tensors on the query side. The number of channels is head_dim for
@@ -240,6 +256,9 @@ Extents query_rope_extents(const AttentionProblem& problem);
 Extents key_extents(const AttentionProblem& problem);
 Extents value_extents(const AttentionProblem& problem);
 Extents key_rope_extents(const AttentionProblem& problem);
+
+/// The extents of sink and dsink: a row of one element for each query head; dim 0: no sink.
+Extents sink_extents(const AttentionProblem& problem);
 
 /// The number of scores of all sequences and query heads, including masked ones. A drop mask has
 /// this number of bits.

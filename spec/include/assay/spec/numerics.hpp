@@ -23,6 +23,9 @@ enum class Origin : std::uint8_t { given, own };
 /// P dP; `own_output`: dy . the output of the kernel's own forward pass, in which P is rounded to
 /// the staging type and the output to the type of the tensors.
 enum class RowTerm : std::uint8_t { given, own, own_output };
+/// The row factor of dsink, the gradient of a sink. `own`: the kernel's sum of P dP over the keys;
+/// `given_o`: dy . attention_in.
+enum class SinkRow : std::uint8_t { own, given_o };
 /// Order of accumulation. `fixed` promises that a second run gives the same bits.
 enum class Order : std::uint8_t { any, fixed };
 /// How the matrix unit reads an operand of a product. `tf32_truncating`: it drops the bits beyond
@@ -63,6 +66,9 @@ inline constexpr auto spellings_of<RowTerm> = Spellings<RowTerm, 3>{{{
     {RowTerm::own, "own"},
     {RowTerm::own_output, "own_output"},
 }}};
+template <>
+inline constexpr auto spellings_of<SinkRow> =
+    Spellings<SinkRow, 2>{{{{SinkRow::own, "own"}, {SinkRow::given_o, "given_o"}}}};
 template <>
 inline constexpr auto spellings_of<Order> =
     Spellings<Order, 2>{{{{Order::any, "any"}, {Order::fixed, "fixed"}}}};
@@ -107,6 +113,7 @@ struct Numerics {
       false;  ///< K or Q is multiplied by scale and rounded to the io type before use
   Origin stats = Origin::given;
   RowTerm delta = RowTerm::given;
+  SinkRow dsink_row = SinkRow::own;
   bool lse_form = false;       ///< P = exp(S - (m + ln z)) from one rounded number
   double exp_error = 0x1p-22;  ///< relative error of exp, with its argument reduction
   Saved saves = Saved::statistics;
@@ -141,6 +148,7 @@ void visit_fields(Fields& numerics, Visitor&& visit) {
   visit("operand_scaled", numerics.operand_scaled);
   visit("stats", numerics.stats);
   visit("delta", numerics.delta);
+  visit("dsink_row", numerics.dsink_row);
   visit("lse_form", numerics.lse_form);
   visit("exp_error", numerics.exp_error);
   visit("saves", numerics.saves);

@@ -17,10 +17,11 @@
 namespace assay::conformance {
 namespace attention::flash {
 
-/// Contents that the input profile does not determine: mask and dropout bits.
+/// Contents that the input profile does not determine: mask, dropout bits and sink.
 struct Patterns {
-  std::string mask = "random";  ///< of a user mask
-  std::string drop = "random";  ///< of the dropout bits
+  std::string mask = "random";     ///< of a user mask
+  std::string drop = "random";     ///< of the dropout bits
+  std::string sink_size = "near";  ///< of the sink, compared with the maxima of the rows
 
   friend bool operator==(const Patterns&, const Patterns&) = default;
 };
@@ -30,6 +31,9 @@ std::span<const InputProfile> mask_patterns();
 /// The names of the patterns for dropout bits: random, whole_rows, last_bits, all_kept,
 /// all_dropped.
 std::span<const InputProfile> drop_patterns();
+
+/// The names of the patterns for sinks: near, minus_10, plus_10, ...
+std::span<const InputProfile> sink_patterns();
 
 /// Returns the tensor that `parameter` describes; nothing if the problem has no such tensor.
 /// mask_of: see make_mask; pse_of: see make_pse; drop_mask_of: see make_drop_mask.
@@ -42,6 +46,13 @@ std::optional<spec::Tensor> pse_of(const spec::Parameter& parameter,
 std::optional<spec::Tensor> drop_mask_of(const spec::Parameter& parameter,
                                          const spec::AttentionProblem& problem,
                                          const std::string& pattern, std::uint64_t seed);
+
+/// Returns the sink: for each query head the median of its rows' maxima without a sink, plus the
+/// distance of the pattern and a random number. `maxima`: in the order of Extents::row.
+/// Shapes: (heads_q). Errors: std::invalid_argument for an unknown pattern.
+spec::Tensor sink_of(const spec::Parameter& parameter, const spec::AttentionProblem& problem,
+                     const std::string& pattern, std::uint64_t seed,
+                     std::span<const double> maxima);
 
 template <class Op>
 class RelationPartsOf;

@@ -193,8 +193,8 @@ inline constexpr std::array fact_texts = std::to_array<FactText>({
     {FactKind::forward_wrote_elsewhere, "forward_wrote_elsewhere",
      "the forward changed {0} outside its view, or replaced it"},
     {FactKind::replicas_differ, "replicas_differ", "replicas of {0} differ"},
-    {FactKind::formula_not_judged, "formula_not_judged",
-     "results of a forward with a formula are not judged"},
+    {FactKind::changed_forward_not_judged, "changed_forward_not_judged",
+     "results of a forward with a {0} are not judged"},
 
     {FactKind::forward_wrong, "forward_wrong", "the forward is wrong{0}"},
     {FactKind::saved_wrong, "saved_wrong", "what the forward saved is wrong{0}"},

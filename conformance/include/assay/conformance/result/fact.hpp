@@ -115,7 +115,7 @@ enum class FactKind : std::uint8_t {
   forward_modified_input,
   forward_wrote_elsewhere,
   replicas_differ,
-  formula_not_judged,
+  changed_forward_not_judged,
   // Pairs of forward and gradient:
   forward_wrong,
   saved_wrong,

@@ -40,6 +40,8 @@ constexpr bool has_pse_type(FlashForwardEntryPoint s) {
 constexpr bool has_rope(FlashForwardEntryPoint s) { return s == FlashForwardEntryPoint::l3; }
 /// No entry point has an attribute for the memory order of the statistics yet.
 constexpr bool has_softmax_in_layout(FlashForwardEntryPoint) { return false; }
+/// No entry point has a sink yet.
+constexpr bool has_sink(FlashForwardEntryPoint) { return false; }
 
 /// Returns whether the page of the entry point says that the product has it.
 /// Expected values do not depend on the product.

@@ -22,23 +22,29 @@ namespace assay::spec {
 
 /// Entry points. g1 aclnnFlashAttentionScoreGrad, g2 ...V2 (adds start indices and pseType);
 /// u1 aclnnFlashAttentionUnpaddingScoreGrad (TND), u2 ...V2 (adds the same as g2), u3 ...V3 (u2
-/// with separate rope tensors), u4 ...V4 (u1 with softmaxInLayout).
-enum class FlashEntryPoint : std::uint8_t { g1, g2, u1, u2, u3, u4 };
+/// with separate rope tensors), u4 ...V4 (u1 with softmaxInLayout);
+/// g3 aclnnFlashAttentionScoreGradV3 (g2 with a sink and its gradient).
+enum class FlashEntryPoint : std::uint8_t { g1, g2, u1, u2, u3, u4, g3 };
 
 template <>
-inline constexpr auto spellings_of<FlashEntryPoint> = Spellings<FlashEntryPoint, 6>{{{
+inline constexpr auto spellings_of<FlashEntryPoint> = Spellings<FlashEntryPoint, 7>{{{
     {FlashEntryPoint::g1, "g1"},
     {FlashEntryPoint::g2, "g2"},
     {FlashEntryPoint::u1, "u1"},
     {FlashEntryPoint::u2, "u2"},
     {FlashEntryPoint::u3, "u3"},
     {FlashEntryPoint::u4, "u4"},
+    {FlashEntryPoint::g3, "g3"},
 }}};
 
 /// Which parameters an entry point has.
-constexpr bool is_unpadding(FlashEntryPoint s) { return s >= FlashEntryPoint::u1; }
+constexpr bool is_unpadding(FlashEntryPoint s) {
+  return s >= FlashEntryPoint::u1 && s <= FlashEntryPoint::u4;
+}
+constexpr bool has_sink(FlashEntryPoint s) { return s == FlashEntryPoint::g3; }
 constexpr bool has_pse_type(FlashEntryPoint s) {
-  return s == FlashEntryPoint::g2 || s == FlashEntryPoint::u2 || s == FlashEntryPoint::u3;
+  return s == FlashEntryPoint::g2 || s == FlashEntryPoint::u2 || s == FlashEntryPoint::u3 ||
+         has_sink(s);
 }
 constexpr bool has_rope(FlashEntryPoint s) { return s == FlashEntryPoint::u3; }
 constexpr bool has_softmax_in_layout(FlashEntryPoint s) { return s == FlashEntryPoint::u4; }
@@ -46,7 +52,7 @@ constexpr bool has_softmax_in_layout(FlashEntryPoint s) { return s == FlashEntry
 /// Returns whether the page of the entry point says that the product has it.
 /// Expected values do not depend on the product.
 bool supports(FlashEntryPoint entry_point, Product product);
-/// Returns the id of the requirement (FAG-P*) that says which products have the entry point.
+/// Returns the id of the requirement (FAG-P*, SNK-P*) that says which products have it.
 std::string_view product_requirement(FlashEntryPoint entry_point, Product product);
 
 /// The gradient of softmax attention. Uses the names of the documentation, in snake_case, without
@@ -63,7 +69,8 @@ struct FlashAttentionScoreGrad {
   /// Shapes: query, dy and attention_in have the layout with heads_q; key and value have it with
   /// heads_kv. softmax_max and softmax_sum are (batch, heads_q, seq_q, 8) in every padded layout
   /// and (T1, heads_q, 8) in TND, where statistics_order gives their memory order. For pse_shift
-  /// and drop_mask see `pse_shape` and `drop_mask_shape`.
+  /// and drop_mask see `pse_shape` and `drop_mask_shape`. sink is (heads_q), fp32; the statistics
+  /// include it.
   struct Inputs {
     Tensor query, key, value, dy, softmax_max, softmax_sum, attention_in;
     std::optional<Tensor> atten_mask = {};  ///< 1 excludes
@@ -71,19 +78,21 @@ struct FlashAttentionScoreGrad {
     std::optional<Tensor> drop_mask =
         {};  ///< bit e mod 8 of byte e / 8 belongs to score e: 1 keeps
     std::optional<Tensor> query_rope = {}, key_rope = {};
+    std::optional<Tensor> sink = {};
   };
 
   /// Tensors that phase 2 fills.
   struct Outputs {
     Tensor dq, dk, dv;
     std::optional<Tensor> dq_rope = {}, dk_rope = {};
+    std::optional<Tensor> dsink = {};  ///< (heads_q), fp32
   };
 
   /// The tensors and host arrays of phase 1, by their documented names.
   struct Parameters {
     Parameter query, query_rope, key, key_rope, value, dy, pse_shift, drop_mask, padding_mask,
-        atten_mask, softmax_max, softmax_sum, softmax_in, attention_in, dq, dq_rope, dk, dk_rope,
-        dv, dpse;
+        atten_mask, softmax_max, softmax_sum, softmax_in, attention_in, sink, dq, dq_rope, dk,
+        dk_rope, dv, dpse, dsink;
     std::optional<std::vector<std::int64_t>> prefix, actual_seq_qlen, actual_seq_kvlen, q_start_idx,
         kv_start_idx;                             ///< actual_seq_*: inclusive sums of the lengths
     bool workspace_size = true, executor = true;  ///< false: null pointers
@@ -99,7 +108,8 @@ struct FlashAttentionScoreGrad {
         softmax_in_layout;  ///< u4: "" or "same_as_input"; nullopt: a null pointer
   };
 
-  /// The requirements on these entry points, whose ids begin with FAG-C, FAG-P, TND- and API-.
+  /// The requirements on these entry points, whose ids begin with FAG-C, FAG-P, TND-, API- and
+  /// SNK-.
   static std::span<const Requirement<FlashAttentionScoreGrad>> requirements();
   static constexpr std::span<const Stage> stages() { return attention_stages; }
 };
@@ -120,6 +130,7 @@ void visit_fields(Inputs& inputs, Visitor&& visit) {
   visit("pse_shift", inputs.pse_shift);
   visit("drop_mask", inputs.drop_mask);
   visit("atten_mask", inputs.atten_mask);
+  visit("sink", inputs.sink);
 }
 
 /// Calls visit(name, member) for every output.
@@ -131,6 +142,7 @@ void visit_fields(Outputs& outputs, Visitor&& visit) {
   visit("dk", outputs.dk);
   visit("dk_rope", outputs.dk_rope);
   visit("dv", outputs.dv);
+  visit("dsink", outputs.dsink);
 }
 
 /// Calls visit(name, member) for every tensor (a Parameter), host array (optional) and null pointer
@@ -158,6 +170,8 @@ void visit_fields(Parameters& parameters, Visitor&& visit) {
   visit("dk_rope", parameters.dk_rope);
   visit("dv", parameters.dv);
   visit("dpse", parameters.dpse);
+  visit("sink", parameters.sink);
+  visit("dsink", parameters.dsink);
   visit("prefix", parameters.prefix);
   visit("actual_seq_qlen", parameters.actual_seq_qlen);
   visit("actual_seq_kvlen", parameters.actual_seq_kvlen);

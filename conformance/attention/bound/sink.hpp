@@ -1,0 +1,24 @@
+#pragma once
+
+#include "assay/conformance/judge/expectation.hpp"
+#include "attention/bound/row_terms.hpp"
+
+namespace assay::conformance::attention {
+
+/// Returns the expectation of dsink without its entries: one row of one element per query head.
+Expectation sink_frame(const Dense& dense);
+
+/// Returns the expectation of dsink. All queries are summed, also if only some rows of the other
+/// outputs are judged.
+///
+///     dsink(n) = -sum over b, i of ps sum_j P dP        ps = exp(sink - m) / l
+///
+/// No step stores a number in 16 bits, except P and dP of kernels that declare this. The tolerance
+/// adds the proven errors of the factors ps, P and dP, the roundings of their two products, and the
+/// roundings of the sum of all pairs. For a kernel that declares dsink_row=given_o it also adds the
+/// rounding of attention_in, from which that kernel computes the factor sum_j P dP.
+/// Cost: head_dim + head_dim_v multiplications for every unmasked pair.
+Expectation sink_expectation(const Dense& dense, const Arithmetic& arithmetic,
+                             const AllRowTerms& rows);
+
+}  // namespace assay::conformance::attention

@@ -1,0 +1,70 @@
+#pragma once
+
+#include <cstddef>
+#include <utility>
+#include <vector>
+
+#include "attention/flash/plan/calls.hpp"
+#include "attention/flash/plan/drawn.hpp"
+#include "plan/hand_made_cases.hpp"
+
+/// The cases of entry points with a sink. They are made from the cases of the entry point that has
+/// the same parameters except sink and dsink.
+namespace assay::conformance::attention::flash {
+
+/// For each way to break a requirement: a call that breaks only this requirement, if there is one.
+template <class Op>
+void add_sink_violations(const std::vector<Case<Op>>& calls, std::vector<Case<Op>>& cases) {
+  std::size_t turn = 0;
+  for (const auto& requirement : Op::requirements()) {
+    if (!requirement.has(spec::Side::reject)) continue;
+    for (const auto& violation : requirement.violations)
+      if (auto c = broken_call(calls, requirement, violation.name, turn++))
+        cases.push_back(*std::move(c));
+  }
+}
+
+template <class Op>
+void add_sink_variants(const std::vector<Case<Op>>& calls, std::vector<Case<Op>>& cases) {
+  std::size_t turn = 0;
+  for (const auto& requirement : Op::requirements())
+    for (const auto& variant : requirement.variants)
+      if (auto c = varied_call(calls, requirement, variant.name, turn++))
+        cases.push_back(*std::move(c));
+}
+
+/// Gives drawn cases of track bound a sink, and a type that the entry point accepts.
+template <class Op>
+void add_drawn_sinks(const SamplingPlan& plan, typename Op::EntryPoint entry_point,
+                     std::vector<Case<Op>>& cases) {
+  constexpr std::string_view patterns[] = {"near", "mixed", "plus_10", "minus_10"};
+  SamplingPlan other = plan;
+  other.seed += std::uint64_t{1} << 32;  // draws other cases than the plan itself
+  std::size_t turn = 0;
+  for (Case<Op> c : drawn<Op>().random(other)) {
+    if (c.entry_point != Traits<Op>::dense_typed || c.track != Track::bound) continue;
+    c.entry_point = entry_point;
+    if (c.problem.dtype == spec::DType::fp32) c.problem.dtype = spec::DType::bf16;
+    c.problem.slope_dtype = spec::DType::fp32;
+    c.problem.sink = spec::SinkShape::per_head;
+    c.patterns.sink_size = patterns[turn++ % std::size(patterns)];
+    c.note = "a sink";
+    if (forbidden_by(c).empty()) cases.push_back(std::move(c));
+  }
+}
+
+/// Returns all cases of entry points with a sink; empty if the operator has none.
+template <class Op>
+std::vector<Case<Op>> sink_cases(const SamplingPlan& plan) {
+  std::vector<Case<Op>> cases = hand_made_cases<Op>("sinks", plan);
+  for (const auto& [entry_point, name] : spec::spellings_of<typename Op::EntryPoint>.entries) {
+    if (!has_sink(entry_point)) continue;
+    const std::vector<Case<Op>> calls = legal_calls<Op>(entry_point);
+    add_sink_violations(calls, cases);
+    add_sink_variants(calls, cases);
+    add_drawn_sinks<Op>(plan, entry_point, cases);
+  }
+  return cases;
+}
+
+}  // namespace assay::conformance::attention::flash

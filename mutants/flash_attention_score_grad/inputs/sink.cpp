@@ -1,0 +1,245 @@
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "flash_attention_score_grad/families.hpp"
+#include "rounding.hpp"
+
+namespace assay::mutants {
+namespace {
+
+float sink_of(const AttentionWork& w, std::int64_t n) {
+  return w.sink[static_cast<std::size_t>(n)];
+}
+
+/// Returns the sum of P dP over the keys, the factor by which the probability of a sink is
+/// multiplied.
+template <class Number>
+float sum_over_keys(const AttentionWork& w, Query q, const Number& number) {
+  float sum = 0;
+  for (std::int64_t j = 0; j < w.problem.length_kv(q.b); ++j) sum += number(j);
+  return sum;
+}
+
+struct SignLost : Kernel {
+  using Kernel::Kernel;
+  float sink_gradient(const AttentionWork& w, std::int64_t n) const override {
+    return -Kernel::sink_gradient(w, n);
+  }
+};
+
+/// Every block assigns its partial sum instead of adding it.
+struct LastBlockOnly : Kernel {
+  using Kernel::Kernel;
+  float sink_gradient(const AttentionWork& w, std::int64_t n) const override {
+    float sum = 0;
+    for (std::int64_t b = 0; b < w.problem.batch; ++b)
+      for (std::int64_t i = 0; i < w.problem.length_q(b); ++i) {
+        if (i % plan().query_tile == 0) sum = 0;
+        sum += sink_term(w, {b, n, i}, row_state(w, {b, n, i}));
+      }
+    return -sum;
+  }
+};
+
+struct FirstSequenceOnly : Kernel {
+  using Kernel::Kernel;
+  float sink_term(const AttentionWork& w, Query q, const RowState& row) const override {
+    return q.b == 0 ? Kernel::sink_term(w, q, row) : 0;
+  }
+};
+
+struct SumOverGroup : Kernel {
+  using Kernel::Kernel;
+  float sink_gradient(const AttentionWork& w, std::int64_t n) const override {
+    const std::int64_t group = w.problem.group(), first = n / group * group;
+    float sum = 0;
+    for (std::int64_t k = first; k < first + group; ++k) sum += Kernel::sink_gradient(w, k);
+    return sum;
+  }
+};
+
+struct GradientScaled : Kernel {
+  using Kernel::Kernel;
+  float sink_gradient(const AttentionWork& w, std::int64_t n) const override {
+    return scale(w) * Kernel::sink_gradient(w, n);
+  }
+};
+
+struct SinkScaled : Kernel {
+  using Kernel::Kernel;
+  float sink_probability(const AttentionWork& w, Query q, const RowState& row) const override {
+    return std::exp(scale(w) * sink_of(w, q.n) - row.softmax_max) / row.softmax_sum;
+  }
+};
+
+struct SinkOfNextHead : Kernel {
+  using Kernel::Kernel;
+  float sink_probability(const AttentionWork& w, Query q, const RowState& row) const override {
+    return Kernel::sink_probability(w, {q.b, (q.n + 1) % w.problem.heads_q, q.i}, row);
+  }
+};
+
+struct SinkOfKeyHead : Kernel {
+  using Kernel::Kernel;
+  float sink_probability(const AttentionWork& w, Query q, const RowState& row) const override {
+    return Kernel::sink_probability(w, {q.b, q.n / w.problem.group(), q.i}, row);
+  }
+};
+
+/// The given sum already contains the sink.
+struct SinkAddedAgain : Kernel {
+  using Kernel::Kernel;
+  RowState row_state(const AttentionWork& w, Query q) const override {
+    RowState row = Kernel::row_state(w, q);
+    if (!w.sink.empty()) row.softmax_sum += std::exp(sink_of(w, q.n) - row.softmax_max);
+    return row;
+  }
+};
+
+struct ProbabilityMissing : Kernel {
+  using Kernel::Kernel;
+  float sink_probability(const AttentionWork&, Query, const RowState&) const override { return 1; }
+};
+
+struct SumOfDscore : Kernel {
+  using Kernel::Kernel;
+  float sink_term(const AttentionWork& w, Query q, const RowState& row) const override {
+    return sink_probability(w, q, row) * sum_over_keys(w, q, [&](std::int64_t j) {
+             return dscore(w, q, j, probability(w, q, j, row), row);
+           });
+  }
+};
+
+struct TermStaged : Kernel {
+  using Kernel::Kernel;
+  float sink_term(const AttentionWork& w, Query q, const RowState& row) const override {
+    return stage(w, Kernel::sink_term(w, q, row));
+  }
+};
+
+/// Only the dropout of P is applied twice, not that of dP.
+struct DroppedTwice : Kernel {
+  using Kernel::Kernel;
+  float sink_term(const AttentionWork& w, Query q, const RowState& row) const override {
+    return sink_probability(w, q, row) * sum_over_keys(w, q, [&](std::int64_t j) {
+             return dropped(w, q, j, probability(w, q, j, row)) * dprobability(w, q, j);
+           });
+  }
+};
+
+struct RoundedGradient : Kernel {
+  using Kernel::Kernel;
+  float sink_gradient(const AttentionWork& w, std::int64_t n) const override {
+    return cast(w, Kernel::sink_gradient(w, n));
+  }
+};
+
+/// A kernel that computes the statistics itself and leaves the sink out of the sum.
+struct LeftOutOfSum : Kernel {
+  using Kernel::Kernel;
+  RowState row_state(const AttentionWork& w, Query q) const override {
+    RowState row = Kernel::row_state(w, q);
+    if (!w.sink.empty()) row.softmax_sum -= std::exp(sink_of(w, q.n) - row.softmax_max);
+    return row;
+  }
+};
+
+/// A kernel that computes the statistics itself and leaves the sink out of the maximum: its
+/// exponential overflows if the sink is far above the scores.
+struct LeftOutOfMaximum : Kernel {
+  using Kernel::Kernel;
+  RowState row_state(const AttentionWork& w, Query q) const override {
+    RowState row = Kernel::row_state(w, q);
+    if (w.sink.empty()) return row;
+    float largest = -std::numeric_limits<float>::max();
+    for (std::int64_t j = 0; j < keys(w, q.b); ++j)
+      if (keeps(w, q, j)) largest = std::max(largest, score(w, q, j));
+    if (largest == -std::numeric_limits<float>::max()) return row;
+    row.softmax_sum *= std::exp(row.softmax_max - largest);
+    row.softmax_max = largest;
+    return row;
+  }
+};
+
+struct RowOfGivenOutput : Kernel {
+  using Kernel::Kernel;
+  float sink_term(const AttentionWork& w, Query q, const RowState& row) const override {
+    return sink_probability(w, q, row) *
+           dot(w.dy.row(q.b, q.n, q.i), w.attention_in.row(q.b, q.n, q.i));
+  }
+};
+
+struct DeclaredRowOfGivenOutput : RowOfGivenOutput {
+  using RowOfGivenOutput::RowOfGivenOutput;
+  spec::Numerics numerics(const Op::Problem& problem) const override {
+    spec::Numerics declared = RowOfGivenOutput::numerics(problem);
+    declared.dsink_row = spec::SinkRow::given_o;
+    return declared;
+  }
+};
+
+/// Multiplies each P dP by the probability of the sink and adds the pairs of all queries one by
+/// one, the last query first.
+struct PairByPair : Kernel {
+  using Kernel::Kernel;
+  float sink_gradient(const AttentionWork& w, std::int64_t n) const override {
+    float sum = 0;
+    for (std::int64_t b = w.problem.batch; b-- > 0;)
+      for (std::int64_t i = w.problem.length_q(b); i-- > 0;) {
+        const Query q = {b, n, i};
+        const RowState row = row_state(w, q);
+        const float ps = sink_probability(w, q, row);
+        for (std::int64_t j = 0; j < keys(w, b); ++j)
+          sum -= ps * probability(w, q, j, row) * dprobability(w, q, j);
+      }
+    return sum;
+  }
+};
+
+}  // namespace
+
+std::vector<Mutant> healthy_sinks() {
+  return {
+      healthy_in<Op, DeclaredRowOfGivenOutput>("dsink_of_declared_output",
+                                               "computes dsink from attention_in and declares it",
+                                               flash_like),
+      healthy_in<Op, PairByPair>("dsink_pair_by_pair",
+                                 "dsink adds the pairs of all queries one by one", ascend_like),
+  };
+}
+
+std::vector<Mutant> sink_mutants() {
+  constexpr Plan own = {
+      .staging = Staging::fp32, .stats = spec::Origin::own, .delta = spec::RowTerm::own};
+  return {
+      planted<SignLost>("dsink_sign_lost", "dsink has the wrong sign"),
+      planted<LastBlockOnly>("dsink_of_last_block", "dsink is that of the last block of queries",
+                             ascend_like),
+      planted<FirstSequenceOnly>("dsink_of_first_sequence", "dsink sums the first sequence only"),
+      planted<SumOverGroup>("dsink_sums_group", "dsink sums the query heads of a group"),
+      planted<GradientScaled>("dsink_scaled", "dsink is multiplied by scale_value"),
+      planted<SinkScaled>("sink_scaled", "the sink is multiplied by scale_value", ascend_like),
+      planted<SinkOfNextHead>("sink_of_next_head", "each head uses the sink of the next head"),
+      planted<SinkOfKeyHead>("sink_of_key_head", "the sink is read by the number of the key head"),
+      planted<SinkAddedAgain>("sink_added_again",
+                              "adds the sink to softmax_sum, which already contains it",
+                              ascend_like),
+      planted<ProbabilityMissing>("sink_probability_missing", "dsink = -sum P dP"),
+      planted<SumOfDscore>("dsink_of_dscore", "dsink sums P (dP - delta) instead of P dP"),
+      planted<TermStaged>("dsink_row_staged",
+                          "the term of each query is rounded to the type of the tensors before "
+                          "the sum",
+                          ascend_like),
+      planted<DroppedTwice>("dsink_dropped_twice", "dsink uses P after dropout and dP after it"),
+      planted<RoundedGradient>("dsink_rounded", "dsink is rounded to the type of the tensors"),
+      planted<LeftOutOfSum>("sink_left_out_of_sum",
+                            "the recomputed softmax_sum does not contain the sink", own),
+      planted<LeftOutOfMaximum>("sink_left_out_of_maximum",
+                                "the recomputed softmax_max does not contain the sink", own),
+      planted<RowOfGivenOutput>("dsink_of_given_output",
+                                "computes dsink from attention_in, but declares dsink_row=own"),
+  };
+}
+
+}  // namespace assay::mutants

@@ -1,0 +1,184 @@
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "assay/conformance/judge/prepared_case.hpp"
+#include "assay/conformance/operators.hpp"
+#include "assay/mutants/kill_table.hpp"
+#include "assay/mutants/mutant.hpp"
+
+namespace assay::conformance {
+namespace {
+
+using Op = spec::FlashAttentionScoreGrad;
+using spec::DType;
+using spec::FlashEntryPoint;
+
+Case<Op> sink_case(const std::string& size, DType dtype = DType::bf16) {
+  Case<Op> c = {.entry_point = FlashEntryPoint::g3, .patterns = {.sink_size = size}, .seed = 7};
+  c.problem = {.dtype = dtype,
+               .batch = 2,
+               .heads_q = 4,
+               .heads_kv = 2,
+               .seq_q = 9,
+               .seq_kv = 12,
+               .head_dim = 16,
+               .head_dim_v = 8,
+               .scale_value = -0.5,
+               .sink = spec::SinkShape::per_head};
+  return c;
+}
+
+const spec::Numerics ascend = spec::numerics_preset("ascend_a2", DType::bf16);
+
+Expected expected_dsink(const Case<Op>& c, const spec::Numerics& numerics) {
+  for (const Expected& one : PreparedCase<Op>(c).expected(numerics))
+    if (one.name == "dsink") return one;
+  throw std::logic_error("no expectation of dsink");
+}
+
+/// Computes dsink of one head in double, one pair after the other, from the tensors as a caller
+/// sees them. There is neither a mask nor a bias nor dropout.
+double plain_dsink(const Op::Problem& p, const Op::Inputs& inputs, std::int64_t n) {
+  const spec::HeadView query(inputs.query, p.input_layout, query_extents(p)),
+      key(inputs.key, p.input_layout, key_extents(p)),
+      value(inputs.value, p.input_layout, value_extents(p)),
+      dy(inputs.dy, p.input_layout, dy_extents(p));
+  const auto sinks = spec::viewed_elements(*inputs.sink);
+  const double sink = inputs.sink->load(sinks[static_cast<std::size_t>(n)]);
+  const auto dot = [](const auto& a, std::int64_t n_a, std::int64_t i, const auto& b,
+                      std::int64_t n_b, std::int64_t j, std::int64_t batch, std::int64_t dim) {
+    double sum = 0;
+    for (std::int64_t d = 0; d < dim; ++d) sum += a(batch, n_a, i, d) * b(batch, n_b, j, d);
+    return sum;
+  };
+  double sum = 0;
+  for (std::int64_t b = 0; b < p.batch; ++b)
+    for (std::int64_t i = 0; i < p.seq_q; ++i) {
+      const std::int64_t first = ((b * p.heads_q + n) * p.seq_q + i) * spec::statistics_replicas;
+      const double m = inputs.softmax_max.load(first), l = inputs.softmax_sum.load(first);
+      double of_row = 0, total = std::exp(sink - m) / l;
+      for (std::int64_t j = 0; j < p.seq_kv; ++j) {
+        const std::int64_t kv = n / p.group();
+        const double score = p.scale_value * dot(query, n, i, key, kv, j, b, p.head_dim);
+        const double prob = std::exp(score - m) / l;
+        total += prob;
+        of_row += prob * dot(dy, n, i, value, kv, j, b, p.head_dim_v);
+      }
+      EXPECT_NEAR(total, 1, 1e-6);  // the statistics contain the sink
+      sum -= std::exp(sink - m) / l * of_row;
+    }
+  return sum;
+}
+
+TEST(Sinks, ExpectedGradientAgreesWithAPlainLoop) {
+  for (const char* size : {"near", "mixed", "minus_10", "plus_10"}) {
+    const Case<Op> c = sink_case(size);
+    PreparedCase<Op> prepared(c);
+    const Expected dsink = expected_dsink(c, ascend);
+    ASSERT_EQ(dsink.value.size(), 4u);
+    for (std::size_t n = 0; n < 4; ++n) {
+      const double plain =
+          plain_dsink(c.problem, prepared.inputs(ascend), static_cast<std::int64_t>(n));
+      EXPECT_NE(plain, 0) << size << n;
+      EXPECT_NEAR(dsink.value[n], plain, 1e-13 * std::abs(plain) + dsink.radius[n]) << size << n;
+      EXPECT_LT(dsink.radius[n], 1e-3 * static_cast<double>(dsink.tau[n])) << size << n;
+    }
+  }
+}
+
+TEST(Sinks, ToleranceIsThatOfFp32UnlessTheRowComesFromTheGivenOutput) {
+  spec::Numerics of_output = ascend;
+  of_output.dsink_row = spec::SinkRow::given_o;
+  const Expected own = expected_dsink(sink_case("near"), ascend),
+                 given = expected_dsink(sink_case("near"), of_output);
+  for (std::size_t n = 0; n < 4; ++n) {
+    EXPECT_LT(static_cast<double>(own.tau[n]), 1e-3 * std::abs(own.value[n]) + 1e-4);
+    EXPECT_GT(given.tau[n], 10 * own.tau[n]) << n;
+    EXPECT_EQ(given.value[n], own.value[n]);
+  }
+}
+
+TEST(Sinks, SizesAreDistancesFromTheMaxima) {
+  const auto sink_of = [](const char* size) {
+    const Op::Inputs inputs = make_inputs(sink_case(size));
+    return inputs.sink->load(spec::viewed_elements(*inputs.sink).front());
+  };
+  const double near = sink_of("near");
+  EXPECT_NEAR(sink_of("minus_200"), near - 200, 1e-4);
+  EXPECT_NEAR(sink_of("minus_10"), near - 10, 1e-4);
+  EXPECT_NEAR(sink_of("plus_10"), near + 10, 1e-4);
+  EXPECT_NEAR(sink_of("plus_100"), near + 100, 1e-4);
+}
+
+std::string refusal(const std::string& words) {
+  std::vector<std::string> all;
+  for (std::size_t at = 0; at < words.size();) {
+    const std::size_t end = std::min(words.find(' ', at), words.size());
+    all.push_back(words.substr(at, end - at));
+    at = end + 1;
+  }
+  try {
+    parse_case<Op>(all);
+  } catch (const std::invalid_argument& error) {
+    return error.what();
+  }
+  return "";
+}
+
+TEST(Sinks, CallsThatCannotBeJudgedAreRefusedWithTheField) {
+  EXPECT_EQ(refusal("--entry_point=g3 --sink=N"), "");
+  EXPECT_NE(refusal("--sink=N").find("add --entry_point=g3"), std::string::npos)
+      << refusal("--sink=N");
+  EXPECT_NE(refusal("--entry_point=g3 --sink=N --track=exact").find("sink"), std::string::npos);
+  EXPECT_NE(refusal("--entry_point=g3 --sink=N --track=relation --relation=cascade").find("sink"),
+            std::string::npos);
+}
+
+bool has_numbers(const Case<Op>& c) {
+  return c.problem.has_sink() && c.track == Track::bound && c.violate.empty();
+}
+
+TEST(Sinks, PlanHasNumericCasesOfEverySizeAndCallsThatBreakEachRequirement) {
+  std::vector<std::string> sizes, broken;
+  for (const Case<Op>& c : sample<Op>({})) {
+    if (has_numbers(c)) sizes.push_back(c.patterns.sink_size);
+    if (c.violate.starts_with("SNK-")) broken.push_back(c.violate.substr(0, c.violate.find(':')));
+  }
+  for (const char* size : {"near", "mixed", "minus_10", "minus_200", "plus_10"})
+    EXPECT_GE(std::ranges::count(sizes, size), 1) << size;
+  EXPECT_GE(sizes.size(), 15u);
+  for (const char* id : {"SNK-C01", "SNK-C03", "SNK-C04", "SNK-C04a", "SNK-C07"})
+    EXPECT_GE(std::ranges::count(broken, id), 1) << id;
+}
+
+TEST(Sinks, EachFaultIsFoundAndEveryCorrectKernelConforms) {
+  std::vector<Case<Op>> cases;
+  for (const Case<Op>& c : mutants::kill_cases<Op>())
+    if (has_numbers(c)) cases.push_back(c);
+  ASSERT_GE(cases.size(), 5u);
+  int faults = 0;
+  for (const mutants::Mutant& mutant : mutants::mutants<Op>()) {
+    const bool is_of_sink = mutant.name.starts_with("sink_") || mutant.name.starts_with("dsink_");
+    if (!is_of_sink && !mutant.healthy) continue;
+    int failed = 0;
+    std::string last;
+    for (const Case<Op>& c : cases) {
+      const auto kernel = mutant.make();
+      const CaseReport report = judge_case(c, *kernel);
+      if (!are_numbers_wrong(report.verdict)) continue;
+      ++failed;
+      last = report.command_line;
+    }
+    EXPECT_EQ(failed == 0, mutant.healthy) << mutant.name << ": " << last;
+    faults += mutant.healthy ? 0 : 1;
+  }
+  EXPECT_GE(faults, 15);
+}
+
+}  // namespace
+}  // namespace assay::conformance
