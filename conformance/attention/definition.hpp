@@ -61,10 +61,10 @@ class DefinitionByOracles : public Definition {
   std::vector<Made<reference::SeventyFive>> many_;
 };
 
-/// Returns whether a row of queries gives the gradient; else a row of keys gives it.
+/// Returns whether the gradient belongs to queries; otherwise it belongs to keys.
 inline bool is_of_query(const std::string& tensor) { return tensor.starts_with("dq"); }
 
-/// Adds the row, unless the precision is not enough for it.
+/// Adds the row if Real is precise enough for it.
 template <class Real>
 void add_row(DefinedRows& rows, const char* tensor, const std::vector<Real>& row) {
   if (std::optional<DefinedRow> defined = defined_row(row))

@@ -43,7 +43,8 @@ class ForwardBasis {
  protected:
   const attention::Dense& dense() const { return dense_; }
   const spec::Numerics& numerics() const { return arithmetic_.numerics; }
-  /// Returns the definition of the judged outputs, from one of statistics and output.
+  /// Converts a definition of statistics and output to one of the outputs that are judged. (With
+  /// saves=lse the judged statistic is m + ln z.)
   std::unique_ptr<Definition> definition_from(std::unique_ptr<Definition> of_statistics) const;
 
   /// Checks every element of all outputs, judged or not: storage, equal copies of statistics,

@@ -35,8 +35,8 @@ class KeyPattern {
   virtual std::int64_t entries_of_key(const spec::RowPosition& key) const = 0;
   /// Returns the largest number of times that a query can attend to a key.
   virtual std::int64_t most_times() const = 0;
-  /// Returns the largest known n for which the keys k n to k n + n - 1 (k = 0, 1, ...) have the
-  /// same queries; 1 if unknown.
+  /// Returns a number n such that every block of n keys (keys k n to k n + n - 1) has the same
+  /// queries for all its keys; the largest known one, or 1.
   virtual std::int64_t keys_alike() const = 0;
 };
 

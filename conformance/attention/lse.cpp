@@ -59,8 +59,8 @@ double saving_error(double max, double log, const Arithmetic& n) {
   return n.numerics.log_error * std::max(1.0, log) + roundings * n.u * (max + log);
 }
 
-/// E50. The sum is exp(m* - m) z* (1 + s) for the kernel's own m, so the error of m has no part in
-/// m + ln z.
+/// E50. The sum is exp(m* - m) z* (1 + s) for the kernel's own m, so the error of m cancels in m +
+/// ln z.
 Limits lse_error(const ForwardRow& row, const Arithmetic& n) {
   const auto error = [&](double of_sum, double of_max) {
     const double moved = -std::log1p(-std::min(of_sum, 1.0));

@@ -14,8 +14,8 @@
 #include "judge/definition.hpp"
 #include "judge/relations/trial.hpp"
 
-/// Forwards that declare saves=lse: softmax_max and softmax_sum are any two numbers m and z, and
-/// m + ln z is judged, as an output of the name softmax_max. Derivation: docs/forward.md.
+/// Judges forwards that declare saves=lse. Their softmax_max and softmax_sum are any two numbers m
+/// and z; m + ln z is judged, under the name softmax_max. Derivation: docs/forward.md.
 namespace assay::conformance::attention {
 
 inline bool saves_lse(const spec::Numerics& numerics) { return numerics.saves == spec::Saved::lse; }

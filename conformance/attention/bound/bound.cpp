@@ -23,10 +23,10 @@ bool shares_kappa_error(const Dense& dense, const Arithmetic& arithmetic) {
          static_cast<double>(static_cast<float>(dense.largest_kappa)) != dense.largest_kappa;
 }
 
-/// Returns whether all rows in which one key has P = 1 have the same rounding error of kappa P, and
-/// the bound does not contain this error as drift. The bound does not contain the amount if there
-/// is a bias, or if scores are so large that their rounding errors can move kappa P to a tie. If
-/// softmax is near one-hot, dv sums few pairs with another P.
+/// Returns whether two statements are true. First: all rows in which one key has P = 1 have the
+/// same rounding error of kappa P. Second: the bound does not contain this error as drift. The
+/// second is true if there is a bias, or if scores are so large that their rounding errors can move
+/// kappa P to a tie. If softmax is near one-hot, dv sums few pairs with another P.
 bool shares_kappa_rounding(const Dense& dense, const Arithmetic& arithmetic) {
   const attention::Call call = call_of(dense, arithmetic);
   if (call.kappa == 1 || !call.stage_prob.rounds()) return false;

@@ -65,8 +65,8 @@ void ForwardScores::fill_max(const RowProducts& products, double lambda, Forward
   };
   row.max_error = {error(low, high), error(likely_low, likely_high)};
   row.changes = row.keys - 1;
-  // A loop in another order changes the maximum only a few times more, unless the order depends on
-  // the scores.
+  // A loop in another order changes the maximum only a few times more often, unless the order
+  // depends on the scores.
   constexpr double spare = 16;
   row.likely_changes =
       std::min(row.changes, growth.most() + 4 * std::log(std::max(row.keys, 1.0)) + spare);
@@ -106,8 +106,8 @@ void ForwardScores::fill_sum(const RowProducts& products, double entries, double
     if (std::isnan(*limit)) *limit = infinity;
 }
 
-/// E48. Weights that differ by less than a small part of a step of the staged type may all be
-/// rounded in the same direction, whatever their scale.
+/// E48. If weights differ by much less than the distance between two numbers of the staged type,
+/// all of them may be rounded in the same direction, whatever their scale.
 void ForwardScores::fill_alike(std::vector<double>& scores, ForwardRow& row) const {
   constexpr double part_of_step = 0x1p-5;
   const double step =

@@ -12,7 +12,8 @@
 /// Derivation: docs/forward.md.
 namespace assay::conformance::attention {
 
-/// A factor that covers products of two errors, and the judge's own rounding.
+/// A factor above 1. It covers the products of two errors, and the rounding errors of the judge's
+/// own arithmetic.
 inline constexpr double forward_slack = 1 + 0x1p-10;
 
 /// The scores of query rows, computed with the formula of the kernel, and their errors. Keeps

@@ -28,7 +28,7 @@ void given_delta(const Dense& dense, const attention::Call& call, const double* 
   const auto delta = attention::row_term(on, call, of);
   row.delta = delta.value;
   row.delta_error = engine::symbol_of(delta);
-  // The bound of A4 already includes the two roundings of the sum that `shared` counts separately.
+  // The bound of A4 already includes two roundings of the sum. `shared` counts them separately.
   row.delta_error.rigorous = of.magnitudes * engine::worst_dot(units, call.dim_v);
 }
 
@@ -60,8 +60,8 @@ class OwnRow {
       const PairNumber s = score(on, row, c);
       const double p = times * exact_probability(row_of(row), s.value);
       sum += p;
-      // An error of x does not change e^x if e^x is below the smallest normal number for every x
-      // within the error.
+      // An error of x has no effect if e^x is below the smallest normal number for every x within
+      // the error.
       grown += engine::growth_at(s.value - row.max, s.rigorous) == 0 ? p : p * std::exp(s.rigorous);
       squares += p * p * s.squares;
       shared += p * s.shared;

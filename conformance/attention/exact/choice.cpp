@@ -13,10 +13,11 @@ constexpr std::int64_t apart = 128;
 
 bool is_exact(std::size_t keys) { return keys <= most_keys && std::has_single_bit(keys); }
 
-/// Draws the maximum of a row. It is a multiple of the number that a query holds per code bit, so
-/// that the numbers of the query need no more digits. If the kernel declares the fused form or the
-/// LSE form, it is a power of two, since that form would round other values. Otherwise it may be 3
-/// times that number, which reveals a fused form that is not declared.
+/// Draws the maximum of a row. It is a multiple of the number that a query contains per code bit,
+/// so that the numbers of the query need no more digits. If the kernel declares the fused form or
+/// the LSE form, the maximum is a power of two, because that form would round other values.
+/// Otherwise the maximum may be 3 times a power of two: this reveals a fused form that is not
+/// declared.
 std::int64_t draw_offset(const ExactPlan& plan, Draws& draws) {
   constexpr std::int64_t of_one_bit = 64;
   const bool rounds = plan.numerics.fused || plan.numerics.lse_form;
@@ -187,8 +188,8 @@ Choice Chooser::choose_by_code(Row& row, Draws& draws) const {
     if (take(row, score_code_->code(wanted), score_code_->code_mask(), choice)) return choice;
   }
   if (take_any_cell(row, choice)) return choice;
-  // If no set of keys has a suitable size, the row attends to all keys with the code of one wanted
-  // key, and its statistics are those of these keys.
+  // Fallback if no set of keys has a suitable size: the row attends to all keys with the code of
+  // one wanted key, and has the statistics of these keys.
   choice = {.code = score_code_->code(all_wanted.front()), .care = score_code_->code_mask()};
   for (const std::int32_t j : score_code_->cell(choice.code))
     if (j >= row.first && j <= row.last && offers(row, j)) attend(row, j, choice);

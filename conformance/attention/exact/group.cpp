@@ -73,7 +73,8 @@ GroupBuilder::GroupBuilder(const ExactPlan& plan, const Sides& sides, const KeyH
       choices_.push_back(chooser.choose(n, i, Draws(choices, choices_.size())));
 }
 
-/// Returns how many times a sum was too long although all data were already as small as possible.
+/// Returns how often a sum needed too many bits although all data were already as small as
+/// possible.
 int GroupBuilder::persistence(const Thinning& thinning) const {
   const int dk = thinning.dk - halvings(plan_->magnitudes.data);
   const int dv = thinning.dv - halvings(plan_->magnitudes.dy_only);

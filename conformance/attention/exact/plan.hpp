@@ -46,8 +46,9 @@ struct Magnitudes {
   std::int64_t shared_per_row = 8;  ///< channels of dy_shared per row that are not 0
 };
 
-/// How many times the sums of each gradient were too long. For the first times the data of these
-/// sums are halved, then dS is halved, and finally dy of some rows is set to 0.
+/// For each gradient: how many attempts failed because sums needed too many bits. After the first
+/// failures the data of these sums are halved, later dS is halved, and finally dy of some rows is
+/// set to 0.
 struct Thinning {
   int dq = 0, dk = 0, dv = 0;
 };

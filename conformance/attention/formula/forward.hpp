@@ -81,7 +81,8 @@ class ForwardFormula {
     fill_side(head_.call, *head_.sides, k, row, first, numbers);
   }
 
-  /// The error of the sum counts as an error of the maximum: both are factors of the whole row.
+  /// The error of the sum is added to the error of the maximum, because both multiply the whole
+  /// row.
   template <class On>
   std::array<typename On::Number, symbols> row_numbers(On& on, std::int64_t row) const {
     const ForwardRow& of = head_.rows[static_cast<std::size_t>(row)];

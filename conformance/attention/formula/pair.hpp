@@ -52,8 +52,9 @@ struct Pair {
   V kappa{}, bias{};
 };
 
-/// The number of errors that all pairs of a row share: the error of the row term and, if the kernel
-/// computes the statistics, the error of the statistics, which counts as an error of the maximum.
+/// The number of errors that all pairs of a row share. The first is the error of the row term. If
+/// the kernel computes the statistics, their error is the second; it is treated as an error of the
+/// maximum.
 inline constexpr std::size_t symbols = 2;
 
 /// Returns the error of ln z in the LSE form.
@@ -135,10 +136,10 @@ template <class On, class V>
   return dp;
 }
 
-/// Some numbers that are subtracted from the scores have the same error in all rows with equal
-/// statistics: in the fused form 1/ln 2 and its product with m, in the LSE form ln z, and with both
-/// m + ln z. Returns the largest sum of these errors, with its sign. A rough logarithm may have an
-/// error of one sign in all rows, which outweighs the others.
+/// Returns the largest sum of the errors that all rows with equal statistics share, with its sign.
+/// These errors come from numbers that a kernel subtracts from the scores: 1/ln 2 and its product
+/// with m in the fused form, ln z in the LSE form, m + ln z with both forms. If the logarithm is
+/// rough, its error may have the same sign in all rows and be larger than the other errors.
 template <class Given>
 [[gnu::always_inline]] inline double shift_error(const Call& call, const Row<Given>& row) {
   const double u = call.fused ? call.units.u : 0;

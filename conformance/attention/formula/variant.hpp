@@ -93,10 +93,9 @@ template <class Number>
   return x;
 }
 
-/// Returns the score that the formula gives, with roundings. Two bounds are made, and the larger
-/// one counts: of a kernel that rounds each operation of the formula, and that of E12, which has
-/// room for a product, a sum and a difference. So a formula that equals a documented one has its
-/// bound.
+/// Returns the score that the formula gives, with roundings. Its bound is the larger of two bounds:
+/// that of a kernel that rounds each operation of the formula, and that of E12 (a product, a sum
+/// and a difference). Therefore a formula that equals a documented one is not judged more strictly.
 template <class On, class V, class Given>
 [[gnu::always_inline]] inline auto variant_score(On& on, const Call& call, const Row<Given>& row,
                                                  const Pair<V>& pair, const Variant& variant,
@@ -151,7 +150,7 @@ class HeadPlaces {
     for (std::size_t c = 0; c < numbers.size(); ++c)
       numbers[c] = static_cast<double>(keys_[static_cast<std::size_t>(first) + c]);
   }
-  /// Returns the replaced scores of a row and eight keys.
+  /// Returns the scores that the formula gives for one row and eight keys.
   template <class On>
   [[gnu::always_inline]] inline auto score(On& on, const Call& call, const Row<double>& of_row,
                                            const Pair<engine::Lanes>& pair, std::int64_t row,

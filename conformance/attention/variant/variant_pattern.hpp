@@ -8,8 +8,9 @@
 
 namespace assay::conformance::attention {
 
-/// The key pattern of a case with a formula: the mask and the formula keep the pair. It also
-/// contains the formula, so that whoever has the operands of such a case has its formula.
+/// The key pattern of a case with a formula: a query attends to a key if neither the mask nor the
+/// formula masks the pair. It also contains the formula, for code that gets only the operands of
+/// the case.
 class VariantPattern final : public KeyPattern {
  public:
   VariantPattern(const Op::Problem& problem, const spec::Tensor* atten_mask,

@@ -60,8 +60,8 @@ enum class Start : std::uint8_t { absent, equal, query_ahead, key_ahead, query_a
 enum class Rope : std::uint8_t { absent, eight, part, whole };
 using attention::Scale;
 
-/// One value per factor except the entry point. The cases of the pairwise cover and the random
-/// cases are drawn from such choices.
+/// A choice: one value for each factor except the entry point. The pairwise cover and the random
+/// part of a plan consist of choices, and a case is drawn for each of them.
 struct Categories {
   spec::Product product;
   spec::Layout layout;

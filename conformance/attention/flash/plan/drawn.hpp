@@ -19,8 +19,8 @@ bool keeps_a_pair(const Case<Op>& c) {
   return keeps_a_pair(c.problem, mask ? &*mask : nullptr);
 }
 
-/// Returns whether every query of packed sequences has an unmasked key, where a user's mask decides
-/// it: the pages of some operators exclude fully masked rows of packed sequences.
+/// Returns false if a user's mask masks all keys of a query in packed sequences. The documentation
+/// of some operators excludes such calls.
 template <class Op>
 bool keeps_every_row(const Case<Op>& c) {
   const Problem& p = c.problem;
@@ -73,8 +73,8 @@ bool is_sure_of_controls(const Case<Op>& c) {
   return attention::is_surely_tight(c);
 }
 
-/// The choices for a case that completes the coverage. With them and its profile and scale,
-/// `is_sure_of_controls` is true.
+/// The choices for a case that completes the coverage. They make `is_sure_of_controls` true for the
+/// case.
 template <class Op>
 const ChoiceSpace& tight_choices() {
   static const ChoiceSpace space(

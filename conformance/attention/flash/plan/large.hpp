@@ -15,8 +15,9 @@
 #include "plan/draws.hpp"
 
 /// Cases that need more work than a randomly drawn case may have: windows next to tile edges, long
-/// sequences, and more tokens, bits and scores than indices of few bits can count. Most are exact
-/// cases: each row attends to few keys, so that all rows can be judged even in long sequences.
+/// sequences, and numbers of tokens, dropout bits and scores that overflow narrow index types. Most
+/// are exact cases: each row attends to few keys, so that all rows can be judged even in long
+/// sequences.
 namespace assay::conformance::attention::flash {
 
 inline constexpr std::array padded_layouts = {spec::Layout::bsh, spec::Layout::sbh,

@@ -20,9 +20,9 @@ struct PairTensors {
   friend bool operator==(const PairTensors& a, const PairTensors& b);
 };
 
-/// Returns the problem `moved`, to which rows of `base` are moved, with the shapes that
-/// `moved_pairs` writes: the bias (pse) and a user mask get the shape (batch, heads_q, Sq, Skv), a
-/// mask in TND (Sq, Skv), and slopes (batch, heads_q).
+/// Returns the problem `moved`, to which rows of `base` are moved, with the shapes of the tensors
+/// that `moved_pairs` writes. The bias (pse) and a user mask get the shape (batch, heads_q, Sq,
+/// Skv), a mask in TND (Sq, Skv), and slopes (batch, heads_q).
 spec::AttentionProblem with_written_pairs(const spec::AttentionProblem& base,
                                           spec::AttentionProblem moved);
 
