@@ -28,13 +28,12 @@ constexpr double quick_share = 0x1p-47, quick_underflow = 0x1p-200;
 /// double-double.
 constexpr std::int64_t quick_products = 32;
 
-/// The budget counts multiplications. Every element of a row is charged at least this many, because
-/// rows are kept in memory: with a budget of 100 million multiplications they occupy at most 64
-/// MiB.
+/// The smallest cost of an element of a row, in multiplications of the budget. It limits the memory
+/// for rows, which are kept: a budget of 100 million multiplications pays for at most 64 MiB.
 constexpr std::int64_t price_of_memory = 24;
 
-/// Multiplications of the budget that are reserved for elements with too large a radius in parts of
-/// the tensor that are judged later. Elements with an uncertain cast must not use them.
+/// The part of the budget that is reserved for later parts of the tensor, for elements whose radius
+/// is too large. Elements of which only the cast is uncertain must not use it.
 constexpr std::int64_t kept_for_wide = 300'000;
 
 using spec::at;

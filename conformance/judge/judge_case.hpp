@@ -302,7 +302,8 @@ CaseReport report_of_exception(const Case<Op>& c) {
   return report;
 }
 
-/// Confirms a statistical failure with fresh seeds.
+/// If the failure in the report is only statistical, repeats the case with fresh seeds and returns
+/// the report with the resulting verdict. Otherwise returns the report unchanged.
 template <class Op>
 CaseReport confirmed(const Case<Op>& c, spec::Implementation<Op>& kernel,
                      const spec::Numerics* reading, CaseReport report) {

@@ -207,7 +207,8 @@ void PreparedCase<Op>::State::keep(Prepared<Op>& entry) {
     entry.controls.push_back(judge_controls(e, entry.of(e)));
 }
 
-/// Judges the outputs while the expectations are made.
+/// Judges the outputs part by part: computes the expected values of a part, then compares the
+/// outputs with them.
 template <class Op>
 Decision PreparedCase<Op>::State::judge_parts(Prepared<Op>& entry,
                                               const typename Op::Outputs& outputs,

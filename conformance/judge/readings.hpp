@@ -36,9 +36,10 @@ bool reads_small_call_as_asked(const Case<Op>& c, spec::Implementation<Op>& kern
          judge_case(*small, kernel).verdict == Verdict::conforms;
 }
 
-/// Returns the report `first`, unless its values are wrong and the kernel declares no memory order
-/// of disputed inputs. Then it calls `again` with numerics that declare one. Returns the first
-/// report that conforms, with a note that says so, or `first` if there is none.
+/// Judges the case again with other memory orders of its inputs, if values in the report `first`
+/// are wrong and the kernel declares no order although the documentation contradicts itself.
+/// `again` judges with numerics that declare an order. Returns the first report that conforms, with
+/// a note about the order; otherwise returns `first`.
 template <class Op, class Again>
 CaseReport read_otherwise(const Case<Op>& c, spec::Implementation<Op>& kernel, CaseReport first,
                           Again&& again) {

@@ -20,15 +20,15 @@ class Distances {
  public:
   /// `whole` contains the expected values of the tensor whose rows are added.
   explicit Distances(const Expectation& whole);
-  /// `ratios`: the results of `relative_to_tau` for the elements of the row.
+  /// Adds a row. `ratios`: for each element of the row, the value of `relative_to_tau`.
   void add(const JudgedRow& row, const std::vector<double>& ratios);
   /// Adds the distances of the next rows.
   void append(const Distances& later);
   void finish(TensorReport& report);
 
  private:
-  /// `worst`: the index of this row's worst element if it is worse than all elements of earlier
-  /// rows.
+  /// Stores the elements near the worst one. `worst`: the index of the worst element of this row;
+  /// empty if an earlier row has a worse one.
   void keep_near(const JudgedRow& row, const spec::RowPosition& at,
                  std::optional<std::size_t> worst);
   void describe_worst(const Expectation& e, std::size_t worst, double actual);

@@ -42,8 +42,9 @@ template <class Op>
 void compare_with_exact(const std::vector<ExactTensor>& exact, const typename Op::Problem& problem,
                         const typename Op::Outputs& outputs, const spec::Numerics& numerics,
                         CaseReport& report) {
-  // Weights of masked keys may be as large as numerics.floor. In an exact case the sum of all
-  // |value| of a row is far below 2^40, and a wrong output is far larger than such a residue.
+  // Upper bound of what masked keys add to an output: each has a weight of at most numerics.floor,
+  // and the sum of all |value| of a row is far below 2^40. A wrong output of an exact case is much
+  // larger than this bound.
   const double residue = Op::has_softmax ? numerics.floor * 0x1p40 : 0;
   std::vector<ExactOutput> compared;
   for (const ExactTensor& tensor : exact) {

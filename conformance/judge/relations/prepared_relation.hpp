@@ -48,7 +48,8 @@ Tolerances run_tolerances(const Case<Op>& c, const typename Op::Inputs& inputs,
     to.insert(to.end(), more.begin(), more.end());
   };
   const auto expectations = [&] {
-    // If an output is judged for a given value of another one, its runs differ by more.
+    // Some outputs are judged for the kernel's own value of another output (softmax_sum for its
+    // softmax_max). Between two runs such an output may differ by more than its tolerance.
     if constexpr (requires { basis.expectations_of_run(); })
       return basis.expectations_of_run();
     else
@@ -59,7 +60,8 @@ Tolerances run_tolerances(const Case<Op>& c, const typename Op::Inputs& inputs,
       append(result.tau[e.name], with_radius(e.tau, e));
       append(result.tau_det[e.name], with_radius(e.tau_det, e));
     });
-  // An output that is not judged has no tolerances. Combinations move it nevertheless.
+  // An output that is not judged has no tolerances. Combinations also move its elements, so it gets
+  // zeros.
   visit_outputs<Op>(c.problem, [&](const ComparedOutput<Op>& output, const spec::Extents& e) {
     for (OutputValues* limits : {&result.tau, &result.tau_det})
       limits->try_emplace(std::string(output.name), static_cast<std::size_t>(e.rows() * e.dim));
@@ -139,7 +141,8 @@ class PreparedRelation {
                              related_run(given.asked(), given.inputs(), kernel));
   }
 
-  /// If `reading` is null, disputed inputs have the order that the kernel declares.
+  /// If `reading` is null, inputs with a disputed memory order get the order that the kernel
+  /// declares.
   CaseReport judge_reading(Kernel& kernel, const spec::Numerics* reading) {
     return related(case_, kernel, [&](const Case<Op>& c, CaseReport& report) {
       if (!experiment_) return outside(relation_->domain, report);
@@ -177,7 +180,7 @@ class PreparedRelation {
       return Decision(rule, kind);
     };
     const spec::Numerics numerics = kernel.numerics(case_.problem);
-    // A log-sum-exp that is known from a formula is rounded otherwise than the kernel's.
+    // If a formula gives the expected log-sum-exp, its rounding differs from that of the kernel.
     const bool rounds = runs_.size() == 1 && numerics.saves == spec::Saved::lse;
     const bool exact =
         relation_->agreement == Agreement::bits && numerics.order == spec::Order::fixed && !rounds;

@@ -109,11 +109,12 @@ struct PlainRelationParts {
   /// entry_point_of(): returns an entry point that has them.
   static bool offers(typename Op::EntryPoint, const typename Op::Problem&) { return true; }
   static typename Op::EntryPoint entry_point_of(const typename Op::Problem&) { return {}; }
-  /// Returns the values that are compared, from the outputs of a run with these numerics.
+  /// Converts the outputs of a run to the values that are compared with other runs.
   static OutputValues compared_values(OutputValues values, const spec::Numerics&) { return values; }
   /// Returns whether this output is compared bit by bit in exact cases.
   static bool has_exact_bits(std::string_view, const spec::Numerics&) { return true; }
-  /// A check of the track `relation` that does not compare several runs; empty: none.
+  /// Name and description of a check of track `relation` that does not compare several runs, such
+  /// as `cascade`. Empty if the operator has none.
   static constexpr RelationText other = {};
 };
 

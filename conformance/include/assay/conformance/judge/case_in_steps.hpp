@@ -29,9 +29,9 @@ class CaseInSteps {
   void call(spec::Implementation<Op>& kernel);
   /// Judges the outputs. Does not call the kernel, so another thread may call it during this time.
   void judge();
-  /// Returns whether `conclude` may call the kernel again. This happens after a statistical failure
-  /// (with data from fresh seeds), and after wrong numbers if the memory order of an input is
-  /// disputed (with another order).
+  /// Returns whether `conclude` may call the kernel again. It does so in two cases: after a
+  /// statistical failure, with data from fresh seeds; and after wrong numbers with another memory
+  /// order, if the order of an input is disputed.
   bool asks_again() const;
   /// Returns the report. `kernel` may be a different instance of the same kernel.
   CaseReport conclude(spec::Implementation<Op>& kernel);
