@@ -34,7 +34,7 @@ struct Ranges {
   std::uint64_t one_in = 2;  ///< one in this many elements of the thinned operand is not zero
 };
 
-/// Returns whether a kernel holds any number in fp16, whose range is small.
+/// Returns whether a kernel stores any number in fp16, whose range is small.
 bool has_half(const spec::Numerics& numerics, spec::DType io) {
   constexpr spec::DType half = spec::DType::fp16;
   return io == half || numerics.stage == half || numerics.partials == half ||

@@ -32,7 +32,8 @@ constexpr const char* violation = "violate";
 /// `absent`: value of a field for a tensor that the call does not have. `plain`: value for tensors
 /// without special strides.
 constexpr std::string_view absent = "none", plain = "contiguous";
-/// Name of the search field that matches if any tensor has these strides.
+/// Name of a search field. The term strides=VALUE matches a case in which at least one tensor has
+/// these strides.
 constexpr std::string_view strides = "strides";
 /// The value for strides that differ between tensors, if the field does not list the tensors.
 constexpr std::string_view various = "mixed";

@@ -36,7 +36,8 @@ inline constexpr std::size_t most_groups = 6;
 /// 50 % of the other cases fail at random, only that rule is kept. Public faults: at most 1 % of
 /// the cases without a rule fail.
 inline constexpr double least_contrast = 5, sure = 0.95;
-/// A rule counts as sure only if at least this number of its cases fail: too many for chance.
+/// A rule is certain only if at least this number of its cases fail. With fewer, the failures may
+/// be chance.
 inline constexpr std::size_t many_cases = 8;
 /// The search is repeated at most this often. Each time it leaves out the conditions that a shrunk
 /// case does not satisfy although it fails.

@@ -72,9 +72,9 @@ class Learner {
     return rule.hit > 0 && rule.precision() > none_.precision();
   }
 
-  /// Cost of a term (bits): selecting it among all terms, plus its limit. The cost is at least a
-  /// fixed fraction of the bits that are needed without a rule. Otherwise more cases would lead to
-  /// more terms.
+  /// Cost of a term in bits: the bits that select it among all terms, plus the bits of its limit.
+  /// The first part is at least a fixed fraction of the bits that describe the failures without a
+  /// rule. Without this minimum, more cases would lead to more terms.
   double cost_of(const Condition& term) const {
     if (term.kind == Condition::Kind::violation) return 0;
     return std::max(choice_, limits::least_saving * none_.total) + term.bits;

@@ -185,8 +185,8 @@ PairReport judge_once(const Case<Gradient>& c,
     pairs::copy_into(*find_tensor(results.run.outputs, value.of_forward), own, value.of_gradient);
     reads_saved = true;
   }
-  // The gradient at the values of the documents is expected for rows without keys, in which a
-  // correct forward may save other ones.
+  // For rows without keys the judge expects the gradient at the documented statistics, because a
+  // correct forward may save other values there.
   typename Gradient::Inputs judged = own;
   if constexpr (requires { judged.softmax_max; })
     if (contribution(report.forward.verdict) == ExitCode::conformant)

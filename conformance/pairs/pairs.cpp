@@ -18,7 +18,8 @@ std::string listed(const std::vector<std::string>& tensors) {
   return text.empty() ? text : text + ")";
 }
 
-/// The failed outputs of a forward: those that only the gradient reads, or the others.
+/// Returns the failed outputs of a forward. If `only_saved`, returns those that are saved for the
+/// gradient only; otherwise returns the others.
 std::vector<std::string> failed(const PairReport& pair, bool only_saved) {
   std::vector<std::string> tensors = failed_tensors(pair.forward);
   std::erase_if(tensors, [&](const std::string& tensor) {

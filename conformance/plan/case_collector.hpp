@@ -16,12 +16,12 @@
 namespace assay::conformance {
 
 /// Collects the cases of a plan. Every case is legal and occurs once. If the plan names a product,
-/// all cases are for this product. Two kinds of calls are left out: calls that break only a
-/// requirement of the upstream code, if a kernel need not refuse them; and legal calls about which
-/// the documentation leaves a question open, if a kernel must refuse them. Cases added before
-/// `end_front` run first, in the order in which they were added. The other cases run from cheap to
-/// expensive, starting with calls that only phase 1 judges and with small exact cases. So a sweep
-/// with a time budget still runs many cases.
+/// all cases are for this product. Two kinds of calls are left out. The first kind breaks only a
+/// requirement of the upstream code, and a kernel may accept it. The second kind is legal, but the
+/// documentation leaves a question about it open, and the options of the sweep say that a kernel
+/// must refuse it. Cases added before `end_front` run first, in the order in which they were added.
+/// The other cases run from cheap to expensive, starting with calls that only phase 1 judges and
+/// with small exact cases. So a sweep with a time budget still runs many cases.
 template <class Op>
 class CaseCollector {
  public:

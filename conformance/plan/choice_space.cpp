@@ -29,7 +29,8 @@ constexpr Domain bit(std::size_t value) { return Domain{1} << value; }
 constexpr bool is_single(Domain domain) { return domain != 0 && (domain & (domain - 1)) == 0; }
 std::size_t only(Domain domain) { return static_cast<std::size_t>(std::countr_zero(domain)); }
 
-/// One exclusion, evaluated for every combination of its factors' values.
+/// An exclusion as a table: says for every combination of its factors' values whether it is
+/// excluded.
 struct Table {
   std::size_t reason;  ///< index into the reasons of the space
   std::vector<std::size_t> factors, strides;

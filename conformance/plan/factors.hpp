@@ -50,7 +50,7 @@ Named<Value> in_order(std::initializer_list<std::string_view> names) {
   return named;
 }
 
-/// Words; each word is its own name.
+/// A factor whose values are words. A word is also the name of the value.
 inline Named<std::string_view> words(std::span<const std::string_view> values) {
   Named<std::string_view> named;
   for (const std::string_view value : values) named.emplace_back(value, value);

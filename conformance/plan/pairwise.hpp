@@ -49,7 +49,7 @@ class ChoiceSpace {
   ChoiceSpace(ChoiceSpace&&) noexcept;
   ChoiceSpace& operator=(ChoiceSpace&&) noexcept;
 
-  /// The same space without the exclusions whose reason is in `spared`.
+  /// Returns a copy of the space without the exclusions that have one of the reasons `spared`.
   ChoiceSpace without(const std::function<bool(const Reason&)>& is_spared) const;
 
   std::span<const std::size_t> sizes() const;

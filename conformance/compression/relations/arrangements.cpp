@@ -48,7 +48,8 @@ Arrangement heads(const Problem& p, Indices order) {
   return part;
 }
 
-/// Returns the number of tokens that can be added at the end of sequence b without another window.
+/// Returns the number of tokens that can be added at the end of sequence b without creating a
+/// window.
 std::int64_t spare_tail(const Problem& p, std::int64_t b) {
   if (windows_of(p, b) == 0) return 0;
   return p.compress_stride - 1 - (p.length(b) - p.compress_block_size) % p.compress_stride;

@@ -42,8 +42,8 @@ Arrangements with_empty_between(const Problem& problem);
 Arrangements each_head(const Problem& problem);
 Arrangements rotated_heads(const Problem& problem);
 
-/// Makes two problems, in which as many tokens as possible are added at the end without another
-/// window. In the first they are copies of the last token, in the second they are zero.
+/// Makes two problems. In both, as many tokens as possible are added at the end without creating a
+/// window: copies of the last token in the first problem, zeros in the second.
 Arrangements with_longer_tails(const Problem& problem);
 
 /// Inserts a stride of tokens before every sequence that has windows. The tokens and the rows of

@@ -64,7 +64,8 @@ Expectation& named(std::vector<Expectation>& all, std::string_view name) {
 /// Returns the expectation of dk + dv from those of dk and dv before the cast. A kernel may add the
 /// gradients in one accumulator or in two: then the errors of additions count twice, because each
 /// addition may round the sum of both. Both gradients share the errors of P, so the deviations add
-/// up; how far the errors of a row are independent is not known, so R and b ignore the tensor.
+/// up. It is unknown whether the errors of a row are independent, so the statistics R and b ignore
+/// the tensor.
 Expectation merged(Expectation sum, const Expectation& dv, const Arithmetic& arithmetic) {
   const engine::Output output = output_of(arithmetic, sum.elements());
   for (std::size_t k = 0; k < sum.value.size(); ++k) {

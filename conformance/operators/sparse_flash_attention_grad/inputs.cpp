@@ -74,7 +74,7 @@ Op::Inputs Suite<Op>::draw(const Case<Op>& c) {
   sparse_flash::add_lengths(p, t, inputs);
 
   const spec::Extents queries = query_extents(p);
-  // The statistics are not read by the forward; here they are zeros.
+  // The forward does not read the statistics, so they are zeros here.
   inputs.softmax_max = inputs.softmax_sum =
       sparse_flash::statistics_tensor(t.softmax_max, p, std::vector<double>(at(queries.rows())));
   std::vector<double> none(at(queries.rows() * queries.dim));

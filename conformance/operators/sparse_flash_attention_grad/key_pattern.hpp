@@ -13,8 +13,8 @@ namespace assay::conformance::sparse_flash {
 
 using Problem = spec::SparseFlashProblem;
 
-/// The view of a query: the first `keys` keys of its sequence, in `blocks` blocks, of which its
-/// list names `used`.
+/// The keys that a query sees: the first `keys` keys of its sequence. They are in `blocks` blocks,
+/// and the list of the query names `used` of these blocks.
 struct Seen {
   std::int64_t keys, blocks, used;
 };

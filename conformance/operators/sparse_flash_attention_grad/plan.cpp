@@ -51,8 +51,8 @@ std::int64_t draw_heads(Heads heads, Draws& draws) {
   return 1;
 }
 
-/// Draws the entries of a list and the keys of the first sequence; there are 3 keys or more, so
-/// that there can be fewer queries.
+/// Draws the entries of a list and the keys of the first sequence: at least 3 keys, so that a case
+/// with fewer queries than keys is possible.
 std::int64_t draw_keys(const Chosen& k, Problem& p, Draws& draws) {
   const std::int64_t size = k.block_size, least = size == 1 ? 3 : 1;
   const std::int64_t entries = size == 1   ? draws.integer(4, 24)

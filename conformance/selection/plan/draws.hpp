@@ -19,13 +19,13 @@ Queries queries_of(const Problem& problem);
 Keys keys_of(const Problem& problem);
 Batch batch_of(const Problem& problem);
 
-/// The smallest number of pairs of query row and listed key that a case of this choice can have,
-/// and the largest number that is not too costly. In a long sequence of one head, more pairs are
-/// possible, because only some rows are judged.
+/// Limits of the number of pairs of query row and listed key in a case with this choice: the
+/// smallest possible number, and the largest number that is not too costly. In a long sequence of
+/// one head, more pairs are possible, because only some rows are judged.
 double fewest_entries(const Categories& chosen);
 double most_entries(const Categories& chosen);
-/// The same two numbers for keys, of all heads and sequences together. All keys are generated,
-/// multiplied and checked.
+/// Limits of the number of keys in all heads and sequences together: the smallest possible number,
+/// and the largest number that is not too costly. All keys are generated, multiplied and checked.
 double fewest_keys(const Categories& chosen);
 double most_keys(const Categories& chosen);
 

@@ -28,8 +28,8 @@ enum class Batch : std::uint8_t { single, alike, unequal, many };
 inline constexpr std::int64_t many_sequences = 16;
 using attention::Scale;
 
-/// One value per factor. The cases of the pairwise cover and the random cases are drawn from such
-/// choices.
+/// A choice: one value for each factor. The pairwise cover and the random part of a plan consist of
+/// choices, and a case is drawn for each of them.
 struct Categories {
   spec::Product product;
   spec::DType dtype;

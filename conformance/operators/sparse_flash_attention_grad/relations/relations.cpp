@@ -46,7 +46,8 @@ bool has_sequences(const Problem& p) { return p.batch > 1; }
 bool is_single(const Problem& p) { return p.batch == 1; }
 bool has_one_query(const Problem& p) { return p.seq_q == 1; }
 bool is_open(const Problem& p) { return p.sparse_mode == 0; }
-/// With blocks that are not full, the halves of a list need not fill a list of twice the length.
+/// Returns whether every block can be split into two half blocks. This is impossible if a sequence
+/// ends with an incomplete block.
 bool may_halve(const Problem& p) {
   bool full = p.sparse_block_size > 8 && p.sparse_mode == 0;
   for (std::int64_t b = 0; b < p.batch; ++b) full &= p.length_kv(b) % p.sparse_block_size == 0;
