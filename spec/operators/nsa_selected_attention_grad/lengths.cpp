@@ -13,8 +13,8 @@ using Row = SelectedRow;
 /// 1024. Requirement NSAS-C44 checks the sizes between the two readings.
 constexpr std::int64_t most_tokens = 2 * 1024 * 1024, agreed_tokens = 2 * 1000 * 1000;
 constexpr std::int64_t longest = 128 * 1024, agreed_longest = 128 * 1000;
-/// The smallest number of sequences of length `agreed_longest` that together have more tokens than
-/// the limit.
+/// This number of sequences with the length `agreed_longest` have more tokens together than the
+/// limit.
 constexpr std::int64_t too_many_longest = most_tokens / agreed_longest + 1;
 
 bool has_legal_tokens(const Parameter& tensor) {

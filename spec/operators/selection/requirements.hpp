@@ -9,7 +9,7 @@
 /// adds predicates and violations to the texts of one page.
 namespace assay::spec::nsa::selection {
 
-/// Inserts the result of `make(sums)` before the last sum.
+/// Inserts a number before the last sum: the last sum plus `step`.
 template <std::int64_t step>
 void insert_before_last(Sums& sums) {
   if (sums && !sums->empty()) sums->insert(sums->end() - 1, sums->back() + step);

@@ -35,7 +35,7 @@ Row shaped(Row row, Predicate<Op> holds, std::vector<Violation<Op>> violations) 
   return tested(std::move(row), holds, std::move(violations));
 }
 
-/// The entries of a list of members: every tensor that the page lists.
+/// Groups of tensors that the requirements name.
 constexpr Tensors<Op, &P::query, &P::key, &P::sparse_indices, &P::d_out, &P::out, &P::softmax_max,
                   &P::softmax_sum, &P::d_query, &P::d_key>
     required;

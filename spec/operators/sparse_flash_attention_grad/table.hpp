@@ -24,8 +24,9 @@ inline constexpr std::string_view kernels =
 inline constexpr std::string_view forward_page =
     "ops-transformer: attention/sparse_flash_attention/docs/aclnnSparseFlashAttention.md";
 
-/// Tensors with a sequence and a head axis: their ranks are those of the layout. Then those whose
-/// batch and head axes change with the ones of query and of key.
+/// Three groups of tensors. `ranked`: tensors with a sequence and a head axis, which have the rank
+/// of the layout. `of_query`, `of_key`: tensors that have the batch and head axes of query, or of
+/// key.
 inline constexpr Tensors<Op, &P::query, &P::key, &P::value, &P::sparse_indices, &P::d_out, &P::out,
                          &P::query_rope, &P::key_rope, &P::d_query, &P::d_key, &P::d_value,
                          &P::d_query_rope, &P::d_key_rope>

@@ -20,7 +20,7 @@ struct AttentionRow {
 /// Softmax attention, computed from the definition in arithmetic of type Real (double,
 /// DoubleDouble, Quad, Fifty, SeventyFive).
 ///
-/// Let S be the scores and Z the dropout factors of AttentionScores, which also says the shapes.
+/// Let S be the scores and Z the dropout factors of AttentionScores, which also defines the shapes.
 /// With the maximum and the sums over the unmasked keys of a query,
 ///
 ///     softmax_max = max S      softmax_sum = sum exp(S - softmax_max)

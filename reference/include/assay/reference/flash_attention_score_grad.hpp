@@ -35,7 +35,7 @@ struct KeyRow {
 /// The gradient of softmax attention, computed from the definition in arithmetic of type Real
 /// (double, DoubleDouble, Quad, Fifty, SeventyFive).
 ///
-/// Let S be the scores and Z the dropout factors of AttentionScores, which also says the shapes.
+/// Let S be the scores and Z the dropout factors of AttentionScores, which also defines the shapes.
 /// P = exp(S - softmax_max) / softmax_sum for unmasked pairs, else 0. Then
 ///
 ///     dv = (P * Z)^T dy          dS = P * (Z * dy value^T - rowsum(dy * attention_in))

@@ -28,10 +28,10 @@ SparseFlashOperands<Real> operands_of(const spec::SparseFlashAttentionGrad::Prob
 /// The attended keys of the query at position s of sequence b: positions in its own sequence, in
 /// the order of the list. A query may see the first V keys of its sequence, where V is the length
 /// S2 in mode 0 and S2 - S1 + s + 1 in mode 3. Entry v names keys v * sparse_block_size and the
-/// following ones. As many entries count as there are blocks with a visible key, up to the first
-/// negative one.
-/// Errors: std::invalid_argument for an entry that counts and names no block with a visible key.
-/// Source: aclnnSparseFlashAttentionGrad.md (sparseIndices, sparseMode), SFAG-Q1 to SFAG-Q4.
+/// following ones. A list ends at its first negative entry. At most as many entries are used as
+/// there are blocks with a visible key. Errors: std::invalid_argument for an entry that counts and
+/// names no block with a visible key. Source: aclnnSparseFlashAttentionGrad.md (sparseIndices,
+/// sparseMode), SFAG-Q1 to SFAG-Q4.
 template <class Real>
 std::vector<std::int64_t> attended_keys(const spec::SparseFlashAttentionGrad::Problem& problem,
                                         const SparseFlashOperands<Real>& operands, std::int64_t b,

@@ -19,9 +19,8 @@ struct Numerics;
 /// the sparse modes: the lower triangle of 2048 x 2048 elements; in mode 6 the 1024 rows of the
 /// prefix follow below it. The documentation has the same shapes for every mode, so a fixed pattern
 /// may also have batch and head axes, with the same pattern in each slice. In TND, S is the longest
-/// length of a sequence, and element (b, n, i, j) counts queries and keys from the start of
-/// sequence b.
-/// Source: aclnnFlashAttentionUnpaddingScoreGrad.md (attenMaskOptional).
+/// length of a sequence, and i and j count from the start of sequence b. Source:
+/// aclnnFlashAttentionUnpaddingScoreGrad.md (attenMaskOptional).
 enum class MaskShape : std::uint8_t {
   absent,
   ss,
@@ -55,15 +54,14 @@ constexpr bool is_written_out(MaskShape shape) {
 }
 
 /// How pseShift is passed. pseType 0 and 1: `bnss` to `packed_bnss`; 2 and 3: `slopes_n` and
-/// `slopes_bn`. `bnss`, `bn1s`, `one_nss`: in TND, S is the longest length of a sequence, and
-/// element (b, n, i, j) counts queries and keys from the start of sequence b, as in a mask; the
-/// documentation page lists these shapes for TND and gives them no other meaning. `bnhs`,
-/// `one_nhs`: only the last H = 1024 query rows of a bias that depends on i - j alone, under a
-/// causal mask; in TND the number of columns is the longest key length. If the longest query length
-/// is 1024, the whole bias has the same shape, and the tensor is read as the whole bias.
-/// `packed_bn1s`, `packed_bnss`: TND, sequence by sequence without gaps; these two come from the
-/// host code, the others from the page.
-/// Source: aclnnFlashAttentionUnpaddingScoreGrad.md (pseShiftOptional).
+/// `slopes_bn`. `bnss`, `bn1s`, `one_nss`: in TND, S is the longest length of a sequence, and i and
+/// j count from the start of sequence b, as in a mask. The documentation page lists these shapes
+/// for TND but does not explain them. `bnhs`, `one_nhs`: only the last H = 1024 query rows of a
+/// bias that depends on i - j alone, under a causal mask; in TND the number of columns is the
+/// longest key length. If the longest query length is 1024, the whole bias has the same shape, and
+/// the tensor is read as the whole bias. `packed_bn1s`, `packed_bnss`: TND, sequence by sequence
+/// without gaps; these two come from the host code, the others from the page. Source:
+/// aclnnFlashAttentionUnpaddingScoreGrad.md (pseShiftOptional).
 enum class PseShape : std::uint8_t {
   absent,
   bnss,

@@ -190,9 +190,9 @@ class ToleranceReading {
     return store.watches_overflow() ? store.overflows(magnitude(x)) : V{};
   }
 
-  /// README A7. `moment` contains only the rounding of the exact value, because the test R (the RMS
-  /// of error / sigma) compares outputs with the reference. If the number is exact, the error of
-  /// rounding it is known and counts as drift, not as random.
+  /// README A7. The test R (the root mean square of error / sigma) compares outputs with the
+  /// reference. Therefore `moment` contains only the rounding of the exact value. If the number is
+  /// exact, its rounding error is known: it is part of the drift, not of the random error.
   [[gnu::always_inline]] Coefficient<Number, V> staged(const Number& x, const Store& store) const {
     if (!store.rounds()) return {x, V{}};
     const V typical = x.rigorous == 0.0 && store.drifts() ? V{} : store.error(size(x));
