@@ -113,7 +113,8 @@ class Grown : public Kernel {
             .softmax_sum = part(Step::softmax_sum, &RowState::softmax_sum),
             .row_term = part(Step::row_term, &RowState::row_term)};
   }
-  /// Returns the pair whose row the step reads.
+  /// Returns the pair from which the step takes its row. With the fault it may be another pair than
+  /// (q, j).
   Spot place(Step step, const AttentionWork& w, Query q, std::int64_t j) const {
     return growth_.place(step, spot_of(w, q, j));
   }

@@ -189,8 +189,8 @@ std::vector<Case> argument_cases() {
   return cases;
 }
 
-/// Adds cases that run forward and backward together, on geometries with features that a forward
-/// can compute wrongly.
+/// Adds cases that run forward and backward together. Their geometries have the features in which
+/// forwards have faults.
 void add_cascades(std::vector<Case>& cases) {
   for (const Geometry& geometry : geometries()) {
     const Problem& p = geometry.problem;

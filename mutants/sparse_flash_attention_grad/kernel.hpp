@@ -44,8 +44,8 @@ class Kernel : public PlannedKernel<Op, Plan> {
  protected:
   virtual SparseWork load(const Op::Problem& problem, const Op::Inputs& inputs) const;
 
-  // The keys of a token.
-  /// The number of keys of the sequence that the token may see.
+  // The functions that find the keys of a token. This one returns the number of keys of its
+  // sequence that the token may see.
   virtual std::int64_t visible(const SparseWork& w, std::int64_t b, std::int64_t s) const;
   /// The number of entries of the token's list that count.
   virtual std::int64_t used(const SparseWork& w, std::int64_t b, std::int64_t s) const;
@@ -78,7 +78,8 @@ class Kernel : public PlannedKernel<Op, Plan> {
   virtual float stage(const SparseWork& w, float value) const;
   /// Returns whether the pair contributes to the gradients of key and value.
   virtual bool collects(const SparseWork&, const Pair&) const { return true; }
-  /// Adds the contribution of a pair, staged, to the gradients of key and value.
+  /// Rounds the contribution of a pair to the staging type and adds it to the gradients of key and
+  /// value.
   virtual void add_to_key(SparseWork& w, const Pair& pair, float ds, float prob) const;
 
   // Writing the outputs.

@@ -16,8 +16,8 @@ using Mutant = MutantOf<Op>;
 
 // Correct variants.
 
-/// As the vendor's kernel: if all visible keys fit into a list, takes them in order and does not
-/// read the list.
+/// Does the same as the vendor's kernel: if a list has enough entries for all visible keys, uses
+/// the keys in order and does not read the list.
 struct KeysInOrder : Kernel {
   std::int64_t block(const SparseWork& w, std::int64_t b, std::int64_t s,
                      std::int64_t slot) const override {
@@ -86,7 +86,7 @@ struct BlocksAreTokens : Kernel {
 struct FirstKeyOfBlock : Kernel {
   std::int64_t keys_of_block(const SparseWork&) const override { return 1; }
 };
-/// Blocks of more than 32 keys lose their other keys.
+/// Reads only the first 32 keys of each block.
 struct BlocksOf32 : Kernel {
   std::int64_t keys_of_block(const SparseWork& w) const override {
     return std::min<std::int64_t>(32, Kernel::keys_of_block(w));
@@ -116,7 +116,7 @@ struct MaskOfUpperLeft : Kernel {
     return w.problem.sparse_mode == 0 ? keys : std::min(keys, s + 1);
   }
 };
-/// Takes the block that the mask cuts whole.
+/// Uses all keys of the last visible block, although the mask hides some of them.
 struct WholeBlocks : Kernel {
   bool sees(const SparseWork&, const Pair&) const override { return true; }
 };

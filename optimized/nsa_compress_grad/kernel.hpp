@@ -25,7 +25,7 @@ struct TokenRows {
   }
 };
 
-/// One head and slice of a share, in one tile of tokens.
+/// A part of a share: one slice of the channels of one head, for one tile of tokens.
 struct Column {
   std::int64_t n, channels;
   TokenRows rows;

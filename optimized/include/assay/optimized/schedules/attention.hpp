@@ -17,8 +17,8 @@ struct Sequences {
   std::int64_t count = 1, seq_q = 128, seq_kv = 128;
   std::int64_t before = unbounded, after = unbounded, prefix = 0;
 
-  /// The scores of one head and sequence are split into rectangles of rows x columns blocks.
-  /// Returns how many of these rectangles have an unmasked pair.
+  /// Returns how many rectangles of scores have an unmasked pair. The scores of one head and
+  /// sequence are divided into rectangles; each has rows x columns blocks.
   std::int64_t kept(std::int64_t rows, std::int64_t columns) const;
   bool masked() const;
 };
