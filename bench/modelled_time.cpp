@@ -27,7 +27,7 @@ std::string busiest(const optimized::schedules::Modelled& modelled) {
 }
 
 /// Records the speedup of our fastest schedule over each of the vendor's schedules. Also records
-/// the upper limit of this speedup, which a schedule reaches that always keeps L2 busy.
+/// the upper limit of this speedup: a schedule that always keeps L2 busy would reach it.
 void record_limit(Recorder& recorder, const std::string& problem,
                   const std::vector<optimized::schedules::ModelledSchedule>& found,
                   const std::vector<optimized::schedules::ModelledSchedule>& vendors) {

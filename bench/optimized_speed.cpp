@@ -71,8 +71,8 @@ class Composed {
   std::vector<float> dq_, dk_, dv_;
 };
 
-/// Returns ||x - y|| / ||y||. x is a gradient in BNSD. y is the same gradient from
-/// composed/composed.hpp, computed with Eigen's matrix products.
+/// Returns ||x - y|| / ||y||, the relative difference of two gradients. x: a gradient in BNSD. y:
+/// the same gradient from composed/composed.hpp, computed with Eigen's matrix products.
 double relative_difference(const spec::Tensor& x, const std::vector<float>& y) {
   double squares = 0.0, norm = 0.0;
   for (std::size_t k = 0; k < y.size(); ++k) {

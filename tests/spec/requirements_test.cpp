@@ -170,8 +170,8 @@ TEST(FlashConstraints, SizesAreLegalUpToTheirLimits) {
                          .call());
   };
   EXPECT_EQ(broken_by(Asked{.problem = wide}.call()), Ids{});
-  // Sizes up to the limit with K = 1000 are legal. Between it and the limit with K = 1024 the
-  // documentation pages leave the question open.
+  // Sizes up to the limit with K = 1000 are legal. Sizes above it, up to the limit with K = 1024,
+  // are an open question of the documentation pages.
   EXPECT_EQ(with(1, 1'000'000, 1), Ids{});
   EXPECT_EQ(with(1, 1'000'001, 1), Ids{"FAG-C94"});
   EXPECT_EQ(with(1, 1, 1024 * 1024), Ids{"FAG-C94"});

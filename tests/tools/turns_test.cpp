@@ -56,7 +56,7 @@ void call(Turns& turns, std::size_t turn) {
   turns.called(turn);
 }
 
-/// Returns this number of weights of turns, which are all equal.
+/// Returns the weights of this number of turns; all weights are equal.
 std::vector<std::int64_t> of_weight(std::size_t turns, std::int64_t weight) {
   return std::vector<std::int64_t>(turns, weight);
 }

@@ -65,8 +65,8 @@ TEST(Equations, TheCoreIsTheSmallerError) {
   EXPECT_EQ(engine::core_error(19.0, 18.0, false), 19);
 }
 
-/// Equation E21: a chain of a hundred terms with lambda 7, and a chain of four terms, for which the
-/// root gives no smaller bound.
+/// Equation E21 with lambda 7: a sum of a hundred terms, and a sum of four terms. For four terms
+/// the probabilistic bound is not smaller than the worst case.
 TEST(Equations, AChainIsAsLongAsItsTermsOrTheirRoot) {
   EXPECT_EQ(engine::worst_chain(100), 104);
   EXPECT_EQ(engine::probable_chain(104, 100, 7), 74);

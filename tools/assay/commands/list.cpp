@@ -191,8 +191,8 @@ Coverage planned_coverage(const Planned<Op>& planned, const spec::Policy& policy
   return coverage;
 }
 
-/// Removes from the missing values of each size those that the plan of one of the next seeds
-/// contains.
+/// Plans with the next seeds, too, and removes the values that these plans contain from the missing
+/// values of each size.
 template <class Op>
 void complete_sizes(std::vector<conformance::SizeCoverage>& sizes, PlanFlags flags) {
   const std::uint64_t seed = flags.seed;
