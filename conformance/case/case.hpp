@@ -231,7 +231,7 @@ template <class Op>
 void require_possible(const Case<Op>& c) {
   Suite<Op>::require_possible(c);
   if (is_formula(c.variant) && !std::same_as<typename Op::Problem, spec::AttentionProblem>)
-    refuse("variant", c.variant, "ID:name: this operator takes no formulas");
+    refuse("variant", c.variant, "ID:name: this operator does not accept formulas");
   require_named_tensors(c);
   require_named("profile", c.profile, Suite<Op>::profiles());
   for (const PatternField<Op>& pattern : Suite<Op>::patterns())

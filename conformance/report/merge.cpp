@@ -41,8 +41,8 @@ void require_one_sweep(const SweepShard& shard, const SweepShard& first) {
   const auto facts = common_facts(shard.results), wanted = common_facts(first.results);
   for (std::size_t k = 0; k < facts.size(); ++k)
     if (facts[k].second != wanted[k].second)
-      refuse(shard.name + " is of another sweep: its " + facts[k].first + " is " + facts[k].second +
-             ", but that of " + first.name + " is " + wanted[k].second);
+      refuse(shard.name + " belongs to another sweep: its " + facts[k].first + " is " +
+             facts[k].second + ", but that of " + first.name + " is " + wanted[k].second);
   const auto &own = shard.results.environment.numerics,
              &others = first.results.environment.numerics;
   for (const auto& [key, numerics] : own)
@@ -125,7 +125,7 @@ std::vector<const CaseReport*> cases_in_order(const std::vector<SweepShard>& sha
       const CaseReport*& there = cases[static_cast<std::size_t>(place)];
       if (there != nullptr || !ids.insert(report.id).second)
         refuse(shard.name + " has case " + report.id + " at place " + std::to_string(place) +
-               ", and another part has the same case or the same place of the plan");
+               ", and another part contains the same case or the same place");
       there = &report;
     }
   std::erase(cases, nullptr);

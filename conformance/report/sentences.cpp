@@ -95,7 +95,7 @@ std::string of_pattern(const Finding& finding) {
 std::string of_count(const Finding& finding) {
   const auto [failing, judged] = *finding.count;
   if (finding.rule == FindingRule::tile_sum)
-    return fmt::format("{} of {} tiles of {} have another sum", failing, judged, finding.tensor);
+    return fmt::format("{} of {} tiles of {} have a wrong sum", failing, judged, finding.tensor);
   return fmt::format("{}: {} of {} elements differ", finding.tensor, failing, judged);
 }
 

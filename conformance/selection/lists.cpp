@@ -169,8 +169,8 @@ constexpr NamedLists patterns[] = {
     {"shared", "all queries of a sequence list the same blocks; no query lists any other block",
      shared},
     {"causal",
-     "blocks up to the query's own; if these are fewer than selected_block_count, in ascending "
-     "order, then later blocks",
+     "blocks up to the query's own block; if there are fewer of these than "
+     "selected_block_count, all of them in ascending order, followed by later blocks",
      causal},
 };
 

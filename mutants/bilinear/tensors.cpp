@@ -83,7 +83,7 @@ bool is_after_8192_numbers(V v, I n, I) { return n * v.channels() >= 8192; }
 bool is_overwritten(V v, I n, I c) { return n > 0 && c < 31 - (v.channels() + 31) % 32; }
 
 constexpr TensorFault input_faults[] = {
-    {"of_head_0", "is that of head 0 for every head", moved<in_head_0>},
+    {"of_head_0", "has the values of head 0 for every head", moved<in_head_0>},
     {"transposed", "is read as if the head were its first axis", moved<transposed>},
     {"reversed", "is used in reverse order of the tokens", moved<from_last_token>},
     {"head_dim_16_too_few", "is read as if each head had 16 channels less", moved<in_short_heads>},
@@ -92,8 +92,8 @@ constexpr TensorFault input_faults[] = {
 constexpr TensorFault output_faults[] = {
     {"rows_shifted", "is written one row too late", shift_rows},
     {"rows_exchanged", "has its first two rows swapped", exchange_rows},
-    {"heads_exchanged", "has in every head the next head", moved<in_next_head>},
-    {"of_head_0", "is in every head that of head 0", moved<in_head_0>},
+    {"heads_exchanged", "has the values of the next head in every head", moved<in_next_head>},
+    {"of_head_0", "has the values of head 0 in every head", moved<in_head_0>},
     {"negative_clipped", "has 0 instead of negative numbers",
      replaced<[](double one) { return std::max(one, 0.0); }>},
     {"last_channels", "is 0 in its last eight channels", cleared<is_of_last_channels>},

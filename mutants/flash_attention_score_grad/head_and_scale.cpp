@@ -77,7 +77,7 @@ std::vector<Mutant> head_and_scale_mutants() {
       planted<KvHeadModulo>("kv_head_modulo", "query head n reads key head n mod heads_kv"),
       planted<LastHeadOfGroupOnly>(
           "last_head_of_group_only",
-          "dk and dv hold the last query head of a group instead of the sum"),
+          "dk and dv contain only the contribution of the last query head of a group"),
       planted<LastHeadSkipped>("last_head_skipped", "the last query head contributes nothing"),
       planted<LastBatchSkipped>("last_batch_skipped", "the last batch contributes nothing",
                                 ascend_like),

@@ -82,8 +82,8 @@ std::vector<Mutant> sparse_mutants() {
       planted<PrefixOfFirst>("prefix_of_first", "mode 6 uses the prefix of sequence 0 for all",
                              ascend_like),
       planted<PrefixAndCausal>("prefix_and_causal",
-                               "mode 6 masks keys outside the prefix or right of the diagonal, not "
-                               "only keys that are both"),
+                               "mode 6 masks every key outside the prefix, and every key right "
+                               "of the diagonal; only keys that are both must be masked"),
       planted<CompressedRowOff>("compressed_row_off", "mode 3 is one key off after 2048 keys",
                                 ascend_like),
   };

@@ -122,7 +122,7 @@ std::vector<Mutant> number_mutants() {
   shuffled.tile_order = TileOrder::shuffled, fixed.order = spec::Order::fixed;
   std::vector<Mutant> all = {
       planted<ListOfFirstOfTile>("list_of_first_of_tile",
-                                 "two queries share the list of the first"),
+                                 "a tile contains two queries, and both use the list of the first"),
       planted<ValueOfFirstHead>("value_of_first_head", "all heads use head 0 of value"),
       planted<ValueByFirstList>("value_by_first_list", "value is gathered by the lists of head 0"),
       planted<CausalWithoutMask>("causal_without_mask", "mode 2 without a mask masks later keys"),
@@ -147,12 +147,12 @@ std::vector<Mutant> number_mutants() {
                                 "the output is rounded, corrected by 0.4 % and rounded again"),
       planted<HalvesAddedTwice>("row_15_twice", "every sixteenth query has twice its output"),
       misdeclared_in<Op, Kernel>("staged_as_bf16",
-                                 "weights are rounded to bf16, declared is the tensors' type",
+                                 "weights are rounded to bf16, but the tensors' type is declared",
                                  bf16_staged, flash_like),
       planted<Kernel>("quadratic_exponential", "exp is a quadratic polynomial", quadratic),
       misdeclared_in<Op, Kernel>("shuffled_as_fixed",
-                                 "another order in every run, declared is a fixed one", shuffled,
-                                 fixed),
+                                 "the order changes from run to run, but a fixed order is declared",
+                                 shuffled, fixed),
       planted<Crashes<Op, Kernel>>("crashes", "the run ends in an exception"),
   };
   using Shared = selection::Faults<Op, Kernel>;

@@ -61,7 +61,8 @@ struct NaturalOrderWhileShort : Kernel {
 
 std::vector<Mutant> mask_mutants() {
   return {
-      planted<MaskInverted>("mask_inverted", "masks future keys in the opposite cases"),
+      planted<MaskInverted>("mask_inverted",
+                            "masks later keys in mode 0, and does not mask them in mode 2"),
       planted<FutureBlocksSeen>("future_blocks_seen", "blocks after the query are seen"),
       planted<FirstKeyOfFutureBlocks>("first_key_of_future_blocks",
                                       "the first key of a block after the query is seen",

@@ -146,10 +146,12 @@ std::vector<Mutant> row_mutants() {
       planted<StatisticsOfNextHead>("statistics_of_next_head",
                                     "uses the sum of the next query head", ascend_like),
       planted<SumIgnored>("sum_ignored", "P is not divided by softmax_sum"),
-      planted<LastHeadOfGroupOnly>("last_head_of_group_only",
-                                   "dk and dv hold the last query head of a group"),
-      planted<FirstHeadOfGroupOnly>("first_head_of_group_only",
-                                    "dk and dv hold the first query head of a group"),
+      planted<LastHeadOfGroupOnly>(
+          "last_head_of_group_only",
+          "dk and dv contain only the contribution of the last query head of a group"),
+      planted<FirstHeadOfGroupOnly>(
+          "first_head_of_group_only",
+          "dk and dv contain only the contribution of the first query head of a group"),
       planted<SixteenHeadsOfGroup>("sixteen_heads_of_group",
                                    "heads of a group after the sixteenth are omitted"),
       planted<UnusualGroup>("unusual_group", "groups of unusual sizes lose their last head"),

@@ -176,10 +176,10 @@ struct Faults {
     plant.template operator()<SlotsForPositions>(
         "slots_for_positions", "a key's index in the list is used as its position");
     plant.template operator()<DiagonalBlockDropped>(
-        "diagonal_block_dropped", "the block that holds the query's position is omitted",
+        "diagonal_block_dropped", "the block that contains the query's position is omitted",
         ascend_like);
     plant.template operator()<DiagonalBlockWhole>(
-        "diagonal_block_whole", "the block that holds the query's position is not masked");
+        "diagonal_block_whole", "the block that contains the query's position is not masked");
     plant.template operator()<ScaleFromHeadDim>(
         "scale_from_head_dim", "the scale is 1/sqrt(head_dim), as in the formulas of the page");
     plant.template operator()<ScaleOnePercentMore>("scale_one_percent_more",

@@ -80,8 +80,8 @@ const std::vector<Expected> connections = {
     {"answers nothing", crash, "invalid answer: it ends early"},
     {"answers a choice that is none", crash,
      "invalid answer: an enumerator has an undefined value"},
-    {"answers a list without end", crash, "values are announced, of which only a part follows"},
-    {"answers a text without end", crash, "values are announced, of which only a part follows"},
+    {"answers a list without end", crash, "values are announced, but the message ends before them"},
+    {"answers a text without end", crash, "values are announced, but the message ends before them"},
     {"answers too much", crash, "bytes are left after the answer"},
     {"spreads descriptors", crash, "sent an invalid answer"},
     // The action sends data. If this happens before the next query, it is reported as an unexpected

@@ -215,7 +215,7 @@ const Refusal changed[] = {
     Refusal{"place", [](OrderedJson& r) { r["shard"]["places"][0] = -1; }, "at place -1 of "},
     Refusal{"shared place",
             [](OrderedJson& r) { r["shard"]["places"][1] = r["shard"]["places"][0]; },
-            "another part has the same case or the same place of the plan"}};
+            "another part contains the same case or the same place"}};
 
 /// Updates the summary, so that it counts the cases that the report now contains.
 void count_anew(OrderedJson& report) {
@@ -258,7 +258,7 @@ TEST(Merge, WhatCannotBeJoinedOrWrittenIsNamed) {
       {{at("3.h5")}, "parts are missing: no file has part 1/3, 2/3\n"},
       {{at("whole.h5"), at("2.h5"), at("3.h5")}, at("whole.h5") + " is not a part of a sweep: "},
       {{at("other.json"), at("2.json"), at("3.json")},
-       at("2.json") + " is of another sweep: its seed is 1, but that of " + at("other.json") +
+       at("2.json") + " belongs to another sweep: its seed is 1, but that of " + at("other.json") +
            " is 2\n"},
       {{at("1.h5"), at("2.h5"), at("3.h5"), "--store", at("3.h5")}, "needs its own file"},
       {{at("1.json"), at("2.json"), at("3.json"), "--store", at("s.h5")},

@@ -134,13 +134,14 @@ TEST(OpenQuestion, WhatUpstreamAloneForbidsCanBeAskedForWithoutIt) {
     EXPECT_PRED2(has, bound.err, std::string("FAG-C78"));
     const Answer open = refused(untyped + " --upstream=off", phase);
     EXPECT_TRUE(open.out.starts_with("not_applicable")) << open.out << open.err;
-    EXPECT_PRED2(has, open.out, std::string("stated only upstream: FAG-C78"));
+    EXPECT_PRED2(has, open.out, std::string("stated only by the vendor's code: FAG-C78"));
   }
   const Answer accepted = answer(
       registry_of({"flash_like"}),
       words("run flash_attention_score_grad --seq_q=3 --seq_kv=3 " + untyped + " --upstream=off"));
   EXPECT_TRUE(accepted.out.starts_with("conforms")) << accepted.out << accepted.err;
-  EXPECT_PRED2(has, accepted.out, std::string("accepted; stated only upstream: FAG-C78"));
+  EXPECT_PRED2(has, accepted.out,
+               std::string("accepted; stated only by the vendor's code: FAG-C78"));
 }
 
 TEST(OpenQuestion, AViolationOfWhatIsSwitchedOffIsReportedAndNoMore) {

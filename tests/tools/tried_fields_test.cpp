@@ -53,7 +53,8 @@ TEST(ShrunkText, CountsTheCasesThatOtherNumericsExplain) {
                                              "the 40 failing cases of this cause would conform"))
       << cli::declared_text(shrunk);
   shrunk.of_cause = 90;
-  EXPECT_NE(cli::declared_text(shrunk).find("(40 run again in time)"), std::string::npos)
+  EXPECT_NE(cli::declared_text(shrunk).find("(the time limit allowed to run 40 of them again)"),
+            std::string::npos)
       << cli::declared_text(shrunk);
 }
 

@@ -86,7 +86,7 @@ TEST(Usage, ImpossibleFieldsAreReported) {
   expect_usage(packed + "--lengths_q=5000x4", {"--lengths_q=5000x4", "4096"});
   expect_usage(packed + "--lengths_q=2x4 --batch=3", {"--batch=3", "2, which --lengths_q implies"});
   expect_usage("run flash_attention_score_grad --sparse_mode=6 --atten_mask=compressed",
-               {"--sparse_mode=6 needs a prefix of each sequence", "batch, which is 1"});
+               {"--sparse_mode=6 needs a prefix for each sequence", "batch, which is 1"});
   expect_usage("run flash_attention_score_grad --head_dim_rope=8",
                {"--head_dim_rope=8", "0 with entry point g1"});
   expect_usage("run flash_attention_score_grad --q_start_idx=3",

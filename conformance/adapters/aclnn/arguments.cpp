@@ -40,9 +40,9 @@ const acl::Tensor* Arguments::tensor(std::string_view name, const spec::Paramete
                                             numbers(storage), storage.size(), address_of_(name, p));
   if (!made)
     throw spec::Rejected(spec::Status::param_invalid,
-                         "aclCreateTensor makes no tensor for " + std::string(name) + " of shape " +
-                             shape_text(p.shape) + ", strides " + shape_text(p.strides) +
-                             ", offset " + std::to_string(p.offset));
+                         "aclCreateTensor returned a null pointer for " + std::string(name) +
+                             " of shape " + shape_text(p.shape) + ", strides " +
+                             shape_text(p.strides) + ", offset " + std::to_string(p.offset));
   objects_.emplace_back(made, [destroy = f.destroy_tensor](const void* held) {
     destroy(static_cast<const acl::Tensor*>(held));
   });
@@ -54,9 +54,9 @@ const acl::IntArray* Arguments::array(const std::optional<std::vector<std::int64
   const acl::Functions& f = runtime_.functions();
   const acl::IntArray* made = f.create_int_array(numbers(*values), values->size());
   if (!made)
-    throw spec::Rejected(
-        spec::Status::param_invalid,
-        "aclCreateIntArray makes no array of " + std::to_string(values->size()) + " values");
+    throw spec::Rejected(spec::Status::param_invalid,
+                         "aclCreateIntArray returned a null pointer for an array of " +
+                             std::to_string(values->size()) + " values");
   objects_.emplace_back(made, [destroy = f.destroy_int_array](const void* held) {
     destroy(static_cast<const acl::IntArray*>(held));
   });

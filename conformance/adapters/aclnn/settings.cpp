@@ -88,8 +88,8 @@ AclnnSettings parse_aclnn_settings(const std::string& rest) {
       settings.fields.emplace_back(name, text);
   }
   if (settings.paths.empty())
-    throw std::invalid_argument("aclnn: '" + rest +
-                                "' names no shared object, e.g. aclnn:libopapi.so");
+    throw std::invalid_argument(
+        "aclnn: '" + rest + "' contains no shared object; expected for example aclnn:libopapi.so");
   settings.numerics(spec::DType::bf16, {});  // throws for an unknown preset or value
   return settings;
 }

@@ -76,9 +76,10 @@ class Command final : public spec::Implementation<Op>, public spec::TakesFormula
     visit_fields(call.parameters, [&]<class Member>(std::string_view name, const Member& member) {
       if constexpr (std::same_as<Member, spec::Parameter>)
         if (!reason && spec::is_sparse(member))
-          reason = "the file for a program holds whole storages, and the view of " +
-                   std::string(name) + " spans " + std::to_string(spec::storage_bytes(member)) +
-                   " bytes";
+          reason =
+              "a file for a program would contain the whole storage of each tensor, and that of " +
+              std::string(name) + " spans " + std::to_string(spec::storage_bytes(member)) +
+              " bytes";
     });
     return reason;
   }

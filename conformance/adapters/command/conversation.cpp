@@ -28,8 +28,8 @@ constexpr std::streamoff last_words_size = 800;
 constexpr int wrong_usage = 2;  // exit status, by convention
 constexpr std::chrono::seconds greeting_time{20};
 constexpr std::string_view without_answer =
-    " and no answer; a program must answer each line that it reads, or must have {} among its "
-    "words to be started for each file: conformance/adapters/command.md";
+    " without an answer; a program must answer each line that it reads. To start it once for "
+    "each file, put {} among its arguments: conformance/adapters/command.md";
 constexpr std::chrono::milliseconds settling_time{100};  // wait time for output after an answer
 
 std::string without_blanks_in_front(const std::string& text) {

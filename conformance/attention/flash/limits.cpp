@@ -33,7 +33,7 @@ void require_factors(const Problem& p) {
   const auto keep_prob = static_cast<float>(p.keep_prob);
   if (p.keep_prob != 1 && !(keep_prob >= least_keep_prob && keep_prob < 1))
     refuse("keep_prob", number_text(p.keep_prob),
-           "1, or what float rounds to at least 2^-32 and less than 1");
+           "1, or a number from 2^-32 to below 1 (rounded to float)");
   if (p.has_dropout() && p.drop_mask == spec::DropMask::absent)
     refuse_alone("keep_prob", number_text(p.keep_prob), "needs a drop mask",
                  "add --drop_mask=exact or --drop_mask=granules");
@@ -95,7 +95,7 @@ void require_mask(const Problem& p) {
   const bool reads_prefix = (p.sparse_mode == 5 && !p.prefix.empty()) || p.sparse_mode == 6;
   if (!reads_prefix || p.atten_mask == MaskShape::absent) return;
   if (p.prefix.empty())
-    refuse_alone("sparse_mode", std::to_string(p.sparse_mode), "needs a prefix of each sequence",
+    refuse_alone("sparse_mode", std::to_string(p.sparse_mode), "needs a prefix for each sequence",
                  "add --prefix=" +
                      list_text(std::vector<std::int64_t>(static_cast<std::size_t>(p.batch), 1)) +
                      ", as many numbers as batch, which is " + std::to_string(p.batch));

@@ -36,14 +36,14 @@ struct flash::Traits<spec::FlashAttentionScore> {
   static constexpr RearrangingSentences sentences = {
       .permute_keys = "Permuting keys, with their masks, biases and bits, changes nothing.",
       .permute_queries = "Permuting queries permutes the outputs in the same way.",
-      .split_batch = "Batch entries computed alone have the same outputs as together.",
-      .split_heads = "Key heads computed alone have the same outputs as together.",
-      .sequences_alone = "A sequence of TND computed alone has the same outputs as among others.",
+      .split_batch = "Each batch entry has the same outputs alone as together with others.",
+      .split_heads = "Each key head has the same outputs alone as together with others.",
+      .sequences_alone = "In TND, a sequence has the same outputs alone as together with others.",
       .repeat_heads =
           "If every key head is repeated for each query head of its group, nothing changes.",
       .cut_queries =
-          "A sequence in mode 3 (2) cut into pieces of modes 7 and 3 (2 and 8) has the same "
-          "outputs."};
+          "If a sequence in mode 3 (2) is cut into pieces of modes 7 and 3 (2 and 8), the "
+          "outputs do not change."};
 };
 
 }  // namespace assay::conformance

@@ -39,16 +39,15 @@ struct flash::Traits<spec::FlashAttentionScoreGrad> {
       .permute_keys = "Permuting keys permutes dk and dv in the same way and does not change dq.",
       .permute_queries =
           "Permuting queries permutes dq in the same way and does not change dk and dv.",
-      .split_batch = "Batch entries computed alone have the same gradients as together.",
-      .split_heads = "Key heads computed alone have the same gradients as together.",
-      .sequences_alone = "A sequence of TND computed alone has the same gradients as among others.",
+      .split_batch = "Each batch entry has the same gradients alone as together with others.",
+      .split_heads = "Each key head has the same gradients alone as together with others.",
+      .sequences_alone = "In TND, a sequence has the same gradients alone as together with others.",
       .repeat_heads =
           "If every key head is repeated for each query head of its group, dk and dv of the "
           "repeated heads sum to the old ones.",
       .cut_queries =
-          "A sequence in mode 3 (2) cut into pieces of modes 7 and 3 (2 and 8): dq is "
-          "concatenated, "
-          "dk and dv add."};
+          "If a sequence in mode 3 (2) is cut into pieces of modes 7 and 3 (2 and 8), their dq "
+          "are concatenated, and their dk and dv are added."};
 };
 
 }  // namespace assay::conformance

@@ -36,7 +36,7 @@ ListPattern::ListPattern(const Problem& p, const spec::Tensor& sparse_indices)
                       "has block " + std::to_string(block) + ", but the query sees " +
                           std::to_string(seen.blocks) + " blocks");
         if (is_cut && block == seen.blocks - 1 && slot != seen.used - 1)
-          refuse_list(b, i, "has the last block, which is not full, before its end");
+          refuse_list(b, i, "lists the incomplete last block before another block");
         ++named_[at(b)][at(block)];
       }
       std::ranges::sort(blocks);

@@ -184,34 +184,37 @@ const ChoiceSpace& choice_space() {
                }),
        of.rule({fruitless, "A sparse d_out with few rows can be all zero."}, {"queries", "profile"},
                [](const K& k) { return k.queries == Queries::one && k.profile == "sparse_dy"; }),
-       of.rule({costly, "As many blocks as a long list has entries have 2048 keys or more."},
+       of.rule({costly,
+                "With as many blocks as a long list has entries, a case has 2048 keys or more and "
+                "takes too long."},
                {"block_size", "entries", "blocks"},
                [](const K& k) {
                  return k.blocks != Blocks::fewer && k.entries != Entries::few &&
                         (k.block_size > 1 || k.entries == Entries::twice);
                }),
-       of.rule({costly, "1024 keys or more with as many queries, or with many heads."},
+       of.rule({costly, "A case with 1024 keys or more and as many queries takes too long."},
                {"entries", "blocks", "queries"},
                [](const K& k) {
                  return k.blocks != Blocks::fewer && k.entries != Entries::few &&
                         k.queries >= Queries::equal;
                }),
-       of.rule({costly, "1024 keys or more with many heads."}, {"entries", "blocks", "heads_q"},
+       of.rule({costly, "A case with 1024 keys or more and many heads takes too long."},
+               {"entries", "blocks", "heads_q"},
                [](const K& k) {
                  return k.blocks != Blocks::fewer && k.entries != Entries::few &&
                         k.heads > Heads::few;
                }),
-       of.rule({costly, "Many heads with as many queries as there are keys in a block."},
+       of.rule({costly, "A case with many heads and as many queries as keys takes too long."},
                {"heads_q", "queries", "block_size"},
                [](const K& k) {
                  return k.queries >= Queries::equal &&
                         (k.heads == Heads::many || (k.heads == Heads::some && k.block_size > 1));
                }),
-       of.rule({costly, "As many queries as keys of several large blocks."},
-               {"queries", "block_size", "blocks"}, [](const K& k) {
-                 return k.queries >= Queries::equal && k.block_size >= 32 &&
-                        k.blocks != Blocks::fewer;
-               })});
+       of.rule(
+           {costly, "A case with several large blocks of keys and as many queries takes too long."},
+           {"queries", "block_size", "blocks"}, [](const K& k) {
+             return k.queries >= Queries::equal && k.block_size >= 32 && k.blocks != Blocks::fewer;
+           })});
   return space;
 }
 

@@ -48,8 +48,9 @@ std::vector<Mutant> rope_mutants() {
           "dk_rope_from_query", "dk_rope accumulates query instead of query_rope", ascend_like),
       planted<RopeCollectsMain<Gradient::dq_rope, Gradient::dq>>(
           "dq_rope_from_key", "dq_rope accumulates key instead of key_rope"),
-      planted<DkRopeOfLastHead>("dk_rope_of_last_head",
-                                "dk_rope holds the last query head of a group"),
+      planted<DkRopeOfLastHead>(
+          "dk_rope_of_last_head",
+          "dk_rope contains only the contribution of the last query head of a group"),
   };
 }
 

@@ -101,8 +101,8 @@ std::vector<FlashRequirement> rows_with_calls() {
       untried("FAG-C91",
               "Results may differ between runs unless aclrtCtxSetSysParamOpt asks for determinism.",
               {rope_page, "constraints"}, u3_page, Side::content, is_u3,
-              "equal results are never wrong; if a kernel declares a fixed order, the results of "
-              "two runs are compared"),
+              "no case can fail, because equal results in every run are allowed; if a kernel "
+              "declares a fixed order, the results of two runs are compared"),
       untried("FAG-C92", "scaleValue and keepProb default to 1.", {operator_page, "parameters"},
               g_pages, Side::none, is_padded,
               "the C interface has no defaults: every call passes scaleValue and keepProb"),

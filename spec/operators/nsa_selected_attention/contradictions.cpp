@@ -34,7 +34,8 @@ std::vector<Contradiction> nsa_selected_attention_contradictions() {
        .claims = {{{page, "constraints"},
                    "One sentence asks for at least selectedBlockSize * selectedBlockCount keys, "
                    "another for more."}},
-       .reading = "As many keys may be refused, and are judged if they are accepted."},
+       .reading = "A kernel may refuse a sequence with exactly this number of keys. If it accepts "
+                  "the call, the case is judged."},
       {.id = "NSSF-Q6",
        .subject = "limits of heads, sequences and tokens",
        .claims = {{{page, "constraints"}, "B is at most 1024, N at most 128, S at most 128K."},

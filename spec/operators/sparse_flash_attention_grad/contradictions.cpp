@@ -80,7 +80,7 @@ std::vector<Contradiction> sparse_flash_contradictions() {
       {.id = "SFAG-Q11",
        .subject = "preTokens and nextTokens",
        .claims = {{{page, "parameters"}, "Only 2147483647 is legal; mode 4 uses them."},
-                  {{front_end, "arguments"}, "2^63 - 1 is passed. Mode 4 is not legal."}},
+                  {{front_end, "arguments"}, "The code passes 2^63 - 1, and mode 4 is not legal."}},
        .reading = "They have no effect; other values may be refused."},
       {.id = "SFAG-Q12",
        .subject = "mode 3",

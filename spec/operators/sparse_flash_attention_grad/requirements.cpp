@@ -277,7 +277,7 @@ std::vector<Row> shapes_and_sizes() {
              },
              {{"three", set_heads<3>}, {"256", set_heads<256>}, {"two_of_key", two_key_heads}}),
       shaped(stated("SFAG-C21", limits,
-                    "value has the shape of key, and every output that of its input.", tiling),
+                    "value has the shape of key; every output has the shape of its input.", tiling),
              [](const SparseCall& c) {
                const auto& p = c.parameters;
                return !ranks_fit(c) ||
@@ -407,9 +407,10 @@ std::vector<Row> attributes_and_contents() {
                   Standing::upstream, "SFAG-Q1", kernels),
       of_contents("SFAG-C31", "The last sum is the number of tokens.", Standing::page),
       of_contents("SFAG-C32",
-                  "The first entries of a list, as many as blocks with a visible key or as the "
-                  "list has entries, are different blocks with a visible key; the last visible "
-                  "block, if it is not full, is the last of them; all later entries are -1.",
+                  "A list begins with different blocks that have a visible key: with all such "
+                  "blocks or, if there are more, with as many as the list has entries. If the "
+                  "last visible block is incomplete, no block follows it. All later entries "
+                  "are -1.",
                   Standing::derived, "SFAG-Q2, SFAG-Q3, SFAG-Q4"),
       of_contents("SFAG-C33", "value has the elements of key.", Standing::page),
       of_contents("SFAG-C34",

@@ -289,8 +289,8 @@ TEST_F(AclnnConduct, InvalidRestIsRefusedWithTheReason) {
   const auto names = [](const std::string& text, const std::string& part) {
     return text.find(part) != std::string::npos;
   };
-  EXPECT_TRUE(names(refusal_of(""), "names no shared object"));
-  EXPECT_TRUE(names(refusal_of("device=0"), "names no shared object"));
+  EXPECT_TRUE(names(refusal_of(""), "contains no shared object"));
+  EXPECT_TRUE(names(refusal_of("device=0"), "contains no shared object"));
   EXPECT_TRUE(names(refusal_of("/nowhere/libnone.so"), "/nowhere/libnone.so"));
   EXPECT_TRUE(names(refusal_of("libm.so.6"), "exports aclInit"));
   EXPECT_TRUE(names(refusal_of(library + ",colour=red"), "'colour'"));

@@ -489,7 +489,7 @@ TEST(Command, AProgramThatIsCalledWronglyOrCannotBeginIsWrongUsage) {
                std::string("exit status 2; the end of its stderr: no such"));
   EXPECT_PRED2(has, refusal_of("sh -c 'echo no module >&2; exit 1'"),
                std::string("exit status 1; the end of its stderr: no module"));
-  EXPECT_PRED2(has, refusal_of("true"), std::string("exit status 0 and no answer; a program"));
+  EXPECT_PRED2(has, refusal_of("true"), std::string("exit status 0 without an answer; a program"));
   EXPECT_PRED2(has, refusal_of("sh -c 'read question; echo numerics: stage=fp17; read rest'"),
                std::string("fp17"));
   EXPECT_EQ(fault("sh -c 'kill -9 $$'", {.greet = true}).first, Kind::crash)

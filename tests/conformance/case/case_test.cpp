@@ -207,8 +207,8 @@ INSTANTIATE_TEST_SUITE_P(
         BadLine{"--scale_value=1e39",
                 "--scale_value=1e+39: accepted: a number in the range of fp32"},
         BadLine{"--keep_prob=1e-38 --drop_mask=exact",
-                "--keep_prob=1e-38: accepted: 1, or what float rounds to at least 2^-32 and less "
-                "than 1"},
+                "--keep_prob=1e-38: accepted: 1, or a number from 2^-32 to below 1 (rounded to "
+                "float)"},
         BadLine{"--keep_prob=0.5",
                 "--keep_prob=0.5 needs a drop mask: add --drop_mask=exact or --drop_mask=granules"},
         BadLine{"--keep_prob=0 --drop_mask=exact", "--keep_prob=0: accepted: 1, or what float"},
@@ -292,8 +292,8 @@ INSTANTIATE_TEST_SUITE_P(
         BadLine{"--batch=2 --atten_mask=BNSS --sparse_mode=5 --prefix=3",
                 "--prefix=3: accepted: as many numbers as batch, which is 2; given: 1"},
         BadLine{"--atten_mask=compressed --sparse_mode=6",
-                "--sparse_mode=6 needs a prefix of each sequence: add --prefix=1, as many numbers "
-                "as batch"},
+                "--sparse_mode=6 needs a prefix for each sequence: add --prefix=1, as many "
+                "numbers as batch"},
         BadLine{"--pse_shift=N", "--pse_shift=N: accepted: none, BNSS, BN1S, 1NSS with pse_type 1"},
         BadLine{"--entry_point=g2 --pse_type=3 --pse_shift=BNSS",
                 "--pse_shift=BNSS: accepted: none, N, BN with pse_type 3"},

@@ -328,7 +328,7 @@ def test_what_the_function_does_not_offer_is_not_applicable() -> None:
     for function in (attention(unsupported=lambda case: "fp32"), attention(raising(assay.Unsupported("fp32")))):
         report = assay.judge_autograd(function, FLASH.format("fp32"))
         assert report.conforms and report.wrong == ()
-        assert report.sentence() == "attention: not applicable: the function does not offer this: fp32"
+        assert report.sentence() == "attention: not applicable: the function does not support this: fp32"
 
 
 def drop_the_last_key(saved: dict[str, Any]) -> None:

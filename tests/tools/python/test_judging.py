@@ -140,7 +140,7 @@ def test_a_replay_line_may_be_longer_than_the_name_of_a_file() -> None:
 def test_trouble_is_a_verdict_and_the_others_are_judged(cases: list[assay.Case]) -> None:
     chosen = [case for case in cases if case.problem["layout"] != "TND"]
     seen = by_layout(assay.judge(kernels.troubled, chosen), chosen)
-    assert seen["BSH"].verdict == "not_applicable" and "does not offer this: BSH" in str(seen["BSH"].findings[0])
+    assert seen["BSH"].verdict == "not_applicable" and "does not support this: BSH" in str(seen["BSH"].findings[0])
     assert seen["SBH"].verdict == "rejected_wrongly" and "161002 no SBH" in str(seen["SBH"].findings[0])
     assert seen["BSND"].verdict == "crash" and "MemoryError: too small" in str(seen["BSND"].findings[0])
     assert "kernels.py:" in str(seen["BSND"].findings[0])

@@ -288,7 +288,7 @@ def test_what_is_wrong_with_a_formula_is_said() -> None:
         assay.variant("two", score="s s").line()
     with pytest.raises(assay.AssayError, match=r"score: character 3: unknown name 'capp'"):
         assay.judge(Kernel(), assay.variant("typo", score="2*capp").line())
-    with pytest.raises(assay.AssayError, match="this operator takes no formulas"):
+    with pytest.raises(assay.AssayError, match="this operator does not accept formulas"):
         assay.judge(Kernel(), "nsa_compress_grad " + softcap.line().split()[-1])
 
 

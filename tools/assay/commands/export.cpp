@@ -372,8 +372,8 @@ Action declare(CLI::App& app, bool is_golden) {
       "numerics whose tolerances are stored: a preset of 'list presets', or PRESET,field=value");
   if (!is_golden)
     app.add_option("--implementation", options->implementation,
-                   "also store the outputs of this implementation; the numerics are those "
-                   "that the implementation declares")
+                   "also store the outputs of this implementation, with the numerics that it "
+                   "declares")
         ->excludes(numerics);
   add_integer(
       app, "--largest", options->largest, 1, unlimited,

@@ -177,8 +177,8 @@ Action declare(CLI::App& app) {
                      "generating them again");
   CLI::Option* const of_writing[] = {
       app.add_flag("--whole", options->whole,
-                   "store every judged element of the goldens and every input, instead of some "
-                   "elements and of inputs that a seed can make again"),
+                   "store every judged element and every input; without this flag the pack has "
+                   "only some elements, and no inputs that a seed can generate again"),
       app.add_option("--format", options->format,
                      "format of the files of goldens and inputs: hdf5, npz or safetensors [hdf5]"),
       add_numerics(app, options->numerics,

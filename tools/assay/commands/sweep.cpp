@@ -450,13 +450,14 @@ Command sweep_command() {
                 "do not start new cases after this time, e.g. 60s, 5min; the limit for shrinking "
                 "is the same time, but not less than 10 s and not more than 40 s");
             add_integer(app, "--shrink", options->shrink, 0, 1000,
-                        "number of faults for which to find the smallest failing case [3]");
+                        "number of faults for which to search the smallest failing case [3]");
             options->exit.declare(app);
             declare_fresh(app, options->fresh);
             add_value(app, "--shard", options->shard, shard_value,
                       "run only part i of n, e.g. 1/3; 'merge' joins the parts");
             options->files.declare(app,
-                                   "HDF5 file of the cases; resume an interrupted sweep from it");
+                                   "HDF5 file in which to store the finished cases; the same "
+                                   "command resumes an interrupted sweep from it");
             app.add_flag("--resume", options->resume,
                          "resume the sweep in --store; fail if it contains no interrupted sweep");
             app.add_flag("--fail-fast", options->fail_fast, "stop after the first failure");

@@ -72,7 +72,7 @@ struct ImplementationFlags {
   /// Declares all of the flags but --implementation.
   void declare_process(CLI::App& app) {
     add_integer(app, "--threads", threads, 1, 1024,
-                "host threads of the implementation, if it has such a setting");
+                "number of host threads of the implementation, if it can be set");
     CLI::Option* const apart =
         app.add_flag("--isolated", isolated,
                      "run the implementation in a separate process; the default for all but "

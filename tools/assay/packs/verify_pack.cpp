@@ -195,11 +195,11 @@ class Verification {
     for (const auto& [id, names] : digests.items())
       if (!ids_.contains(id))
         report(fmt::format(
-            "{}: the member inputs lists the case {}, but the pack has no recipe of this case",
+            "{}: its member \"inputs\" lists the case {}, but the pack has no recipe of this case",
             where_, quoted(id)));
     if (const auto cases = member<std::int64_t>(manifest_, "cases", where_); cases != number)
-      report(fmt::format("{}: the member cases is {}; it must be {}, the number of recipes", where_,
-                         cases, number));
+      report(fmt::format("{}: its member \"cases\" is {}; it must be {}, the number of recipes",
+                         where_, cases, number));
   }
 
   void verify_recipe(const std::string& text, const std::string& place, const Json& digests) {

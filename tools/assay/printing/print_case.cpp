@@ -121,9 +121,10 @@ std::string declared_text(const conformance::ShrunkCase& shrunk) {
         "if the numerics were declared as {}, the case would conform: does the "
         "kernel compute this way?",
         shrunk.declared);
-  const std::string run = shrunk.run_declared == shrunk.of_cause
-                              ? ""
-                              : fmt::format(" ({} run again in time)", shrunk.run_declared);
+  const std::string run =
+      shrunk.run_declared == shrunk.of_cause
+          ? ""
+          : fmt::format(" (the time limit allowed to run {} of them again)", shrunk.run_declared);
   return fmt::format(
       "if the numerics were declared as {}, {} of the {} failing cases of this cause would "
       "conform{}: does the kernel compute this way?",

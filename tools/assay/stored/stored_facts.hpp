@@ -61,7 +61,8 @@ template <class Op>
 void require_undamaged(const fixtures::CaseRecord& head, const conformance::Case<Op>& c,
                        const std::string& where) {
   if (const std::string id = conformance::case_id(head.command); id != head.id)
-    throw fixtures::StoreError(fmt::format("{}: the id of its replay line is {}", where, id));
+    throw fixtures::StoreError(
+        fmt::format("{}: its id does not match its replay line, which gives {}", where, id));
   const fixtures::CaseRecord own = conformance::recipe(c);
   for (const auto& [group, text] : {std::pair{"", first_other(head_fields(head), head_fields(own))},
                                     {"/problem", first_other(head.problem, own.problem)},

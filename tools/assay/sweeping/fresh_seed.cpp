@@ -34,8 +34,8 @@ void declare_fresh(CLI::App& app, FreshFlag& fresh) {
     return text == "off" ? 0 : seed_value("--fresh", text, "off");
   };
   add_value(app, "--fresh", fresh, read,
-            "seed of the data of a tenth of the cases, or off [drawn for every sweep; off "
-            "with --seed, --baseline and named cases]");
+            "seed of the fresh data, which one case in ten has; off: no fresh data [a random "
+            "seed for every sweep; off with --seed, --baseline and named cases]");
 }
 
 void choose_data(const DataChoice& choice, const ImplementationFlags& implementation,

@@ -197,8 +197,8 @@ inline std::vector<std::unique_ptr<SweepPart>> pair_parts(
   tell_left_out(cases, left_out, plan, out);
   if (single > 0)
     out << fmt::format(
-        "left out: {}, because the case is not one of a pair: its track is not "
-        "bound, or the forward's documents forbid it\n",
+        "left out: {} that cannot be judged as a pair: the track is not bound, or the "
+        "forward's documents forbid the call\n",
         conformance::counted(single, "case"));
   return parts;
 }

@@ -116,7 +116,7 @@ std::vector<Exclusion> senseless_of_positions() {
               }),
       of.rule({why, "A prefix is `ignored` if and only if no part of the call reads it."},
               {"sparse_mode", "mask", "prefix"}, mistakes_prefix),
-      of.rule({why, "A mask without an axis of sequences can hold only one prefix."},
+      of.rule({why, "A mask without an axis of sequences can contain only one prefix."},
               {"layout", "sparse_mode", "mask", "lengths"},
               [](const K& k) {
                 return is_packed(k) && k.sparse_mode == 5 && k.lengths != LengthsKind::single &&

@@ -171,7 +171,7 @@ std::vector<Case<Op>> field_cases(std::uint64_t seed, std::span<const Case<Op>> 
     if (!c) return;
     c->entry_point = entry_point;
     c->track = Track::bound;
-    c->note = "a combination of fields that no other case has";
+    c->note = "a combination of field values that no other case has";
     c->problem.scale_value = attention::ordinary_scale(c->problem.head_dim);
     if (starts) c->problem.q_start_idx = {7}, c->problem.kv_start_idx = {3};
     if (forbidden_by(*c).empty()) cases.push_back(*std::move(c));

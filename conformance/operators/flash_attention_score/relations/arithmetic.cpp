@@ -48,7 +48,8 @@ Experiment count_keys(const Trial& base) {
 
 constexpr std::string_view everything = "everything";
 constexpr Relation<Op> relations[] = {
-    {"scale_value", "Scaling value by a power of two scales the output, not the statistics.",
+    {"scale_value",
+     "If value is multiplied by a power of two, so is the output; the statistics do not change.",
      Agreement::bits, is_not_fp16, "bf16 and fp32, on numbers far from overflow and underflow",
      scale_value},
     {"zero_value", "If value is zero, the output is zero; the statistics do not change.",

@@ -98,11 +98,11 @@ Experiment shift_scores(const Trial& base) {
 
 std::span<const Relation> arithmetic_relations() {
   static constexpr Relation relations[] = {
-      {"scale_dy", "Scaling dy by a power of two scales every gradient by it.", Agreement::bits,
+      {"scale_dy", "If dy is multiplied by a power of two, so is every gradient.", Agreement::bits,
        is_not_fp16, "bf16 and fp32, on numbers far from overflow and underflow", scale_dy},
       {"scale_dy_of_fp16",
-       "Scaling dy by a power of two scales every gradient in fp16, too, where small numbers lose "
-       "bits.",
+       "If dy is multiplied by a power of two, so is every gradient, also in fp16, where small "
+       "numbers lose bits.",
        Agreement::bound, is_fp16, "fp16, on numbers far from overflow", scale_dy},
       {"zero_dy", "If dy is zero, all gradients are zero.", Agreement::bits, is_anything,
        "everything", zero_dy},

@@ -132,7 +132,7 @@ Experiment order_statistics(const Trial& base) {
 std::span<const Relation> statistics_order_relations() {
   static constexpr Relation relations[] = {
       {"statistics_order",
-       "softmaxInLayout, and with it the memory order of the statistics, changes nothing.",
+       "Another softmaxInLayout, with the statistics in its memory order, changes nothing.",
        Agreement::bits, is_of_fourth_entry_point, "TND without rope, in pseType 1",
        order_statistics}};
   return relations;

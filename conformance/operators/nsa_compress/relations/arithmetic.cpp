@@ -54,9 +54,9 @@ Experiment strided_view(const Trial& base) {
 constexpr std::string_view all_problems = "everything",
                            far_from_limits = "bf16, on numbers far from overflow and underflow";
 constexpr Relation<Op> own_relations[] = {
-    {"scale_weight", "Scaling weight by a power of two scales the output by it.", Agreement::bits,
-     is_not_fp16, far_from_limits, scale_weight},
-    {"scale_input", "Scaling input by a power of two scales the output by it.", Agreement::bits,
+    {"scale_weight", "If weight is multiplied by a power of two, so is the output.",
+     Agreement::bits, is_not_fp16, far_from_limits, scale_weight},
+    {"scale_input", "If input is multiplied by a power of two, so is the output.", Agreement::bits,
      is_not_fp16, far_from_limits, scale_input},
     {"zero_weight", "If weight is zero, the output is zero.", Agreement::bits, is_anything,
      all_problems, zero_weight},
@@ -65,11 +65,12 @@ constexpr Relation<Op> own_relations[] = {
     {"linear_input", "The output of a sum of two inputs is the sum of their outputs.",
      Agreement::bound, is_anything, all_problems, linear_input},
     {"copy_token",
-     "Where one weight of a head is 1 and the others are 0, the output is that token.",
+     "If one weight of a head is 1 and the others are 0, the output is the token of that weight.",
      Agreement::bits, is_anything, all_problems, copy_token},
-    {"count_tokens", "Where every token is 1 and every weight 1/16, the output is window / 16.",
+    {"count_tokens",
+     "If every token is 1 and every weight is 1/16, the output is the window size divided by 16.",
      Agreement::bits, is_anything, all_problems, count_tokens},
-    {"strided_view", "Strided views have the output of contiguous copies.", Agreement::bits,
+    {"strided_view", "Strided views give the same output as contiguous copies.", Agreement::bits,
      is_anything, all_problems, strided_view}};
 
 }  // namespace

@@ -153,13 +153,13 @@ Experiment view(const Trial& base) {
 constexpr std::string_view everything = "everything",
                            no_underflow = "bf16, on numbers far from overflow and underflow";
 constexpr Relation<Op> arithmetic_relations[] = {
-    {"scale_dy", "Scaling output_grad by a power of two scales both gradients by it.",
+    {"scale_dy", "If output_grad is multiplied by a power of two, so are both gradients.",
      Agreement::bits, is_not_fp16, no_underflow, scale_dy},
     {"scale_weight",
-     "Scaling weight by a power of two scales input_grad by it and does not change weight_grad.",
+     "If weight is multiplied by a power of two, so is input_grad; weight_grad does not change.",
      Agreement::bits, is_not_fp16, no_underflow, scale_weight},
     {"scale_input",
-     "Scaling input by a power of two scales weight_grad by it and does not change input_grad.",
+     "If input is multiplied by a power of two, so is weight_grad; input_grad does not change.",
      Agreement::bits, is_not_fp16, no_underflow, scale_input},
     {"zero_dy", "If output_grad is zero, both gradients are zero.", Agreement::bits, is_anything,
      everything, zero_dy},
@@ -189,7 +189,7 @@ constexpr Relation<Op> arithmetic_relations[] = {
     {"contraction",
      "The sums over a head of input_grad * input and of weight_grad * weight are equal.",
      Agreement::bound, is_anything, everything, contract},
-    {"strided_view", "Strided views have the same gradients as contiguous copies.", Agreement::bits,
+    {"strided_view", "Strided views give the same gradients as contiguous copies.", Agreement::bits,
      is_anything, everything, view}};
 
 }  // namespace

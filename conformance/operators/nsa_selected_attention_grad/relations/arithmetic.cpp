@@ -16,11 +16,11 @@ Experiment shift_value(const Trial& base) {
 
 std::span<const Relation> arithmetic_relations() {
   static constexpr Relation relations[] = {
-      {"scale_dy", "Scaling attention_out_grad by a power of two scales every gradient by it.",
+      {"scale_dy", "If attention_out_grad is multiplied by a power of two, so is every gradient.",
        Agreement::bits, is_not_fp16, "bf16, on numbers far from overflow and underflow", scale_dy},
       {"scale_dy_of_fp16",
-       "Scaling attention_out_grad by a power of two scales every gradient in fp16, too, where "
-       "small numbers lose bits.",
+       "If attention_out_grad is multiplied by a power of two, so is every gradient, also in "
+       "fp16, where small numbers lose bits.",
        Agreement::bound, is_fp16, "fp16, on numbers far from overflow", scale_dy},
       {"zero_dy", "If attention_out_grad is zero, all gradients are zero.", Agreement::bits,
        is_anything, "everything", zero_dy},
@@ -29,7 +29,8 @@ std::span<const Relation> arithmetic_relations() {
        Agreement::bound, is_anything, "everything", linear_dy},
       {"shift_value", "A row added to every row of value and attention_out changes no gradient.",
        Agreement::bound, is_anything, "everything", shift_value},
-      {"shift_statistics", "softmax_max + c with softmax_sum e^-c changes nothing.",
+      {"shift_statistics",
+       "Adding c to softmax_max and multiplying softmax_sum by e^-c changes nothing.",
        Agreement::bound, is_anything, "everything", attention::shifted_statistics<Op>}};
   return relations;
 }

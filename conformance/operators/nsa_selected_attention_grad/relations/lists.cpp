@@ -80,7 +80,7 @@ std::span<const Relation> list_relations() {
        "If every list is split into two halves, with the same statistics, the gradients of the "
        "halves sum to the old ones.",
        Agreement::bound, can_split_lists, "no mask, an even number of blocks", split_lists},
-      {"halve_blocks", "Twice as many blocks of half the size hold the same keys.",
+      {"halve_blocks", "Twice as many blocks of half the size contain the same keys.",
        Agreement::bound, can_halve_blocks, "at most 16 blocks, whose size is a multiple of 32 keys",
        halve_blocks<Op>},
       {"move_unseen",

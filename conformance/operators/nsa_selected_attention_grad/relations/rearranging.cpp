@@ -16,17 +16,17 @@ std::span<const Relation> rearranging_relations() {
        "Permuting query heads of a group permutes dq in the same way and does not change dk and "
        "dv.",
        Agreement::bound, is_grouped, "several query heads for each key head", permute_heads<Op>},
-      {"split_heads", "Key heads computed alone have the same gradients as together.",
+      {"split_heads", "Each key head has the same gradients alone as together with others.",
        Agreement::bits, has_several_key_heads, "several key heads", attention::split_heads<Op>},
       {"repeat_heads",
        "If every key head and its lists are repeated for each query head of the group, dk and dv "
        "of the repeated heads sum to the old ones.",
        Agreement::bound, is_grouped, "several query heads for each key head",
        attention::repeat_heads<Op>},
-      {"sequences_alone", "A sequence computed alone has the same gradients as among others.",
+      {"sequences_alone", "A sequence has the same gradients alone as together with others.",
        Agreement::bound, has_several_sequences, "several sequences", sequences_alone<Op>},
-      {"strided", "Strides of inputs and outputs change no bit.", Agreement::bits, is_anything,
-       "everything", view<Op>}};
+      {"strided", "The strides of inputs and outputs do not change the results.", Agreement::bits,
+       is_anything, "everything", view<Op>}};
   return relations;
 }
 

@@ -157,18 +157,19 @@ Experiment<Op> zero_rope(const Trial<Op>& base) {
 }
 
 constexpr Relation<Op> list[] = {
-    {"scale_d_out", "Scaling d_out by a power of two scales every gradient by it.", Agreement::bits,
-     is_not_fp16, "bf16, on numbers far from overflow and underflow", scale_d_out},
+    {"scale_d_out", "If d_out is multiplied by a power of two, so is every gradient.",
+     Agreement::bits, is_not_fp16, "bf16, on numbers far from overflow and underflow", scale_d_out},
     {"scale_d_out_of_fp16",
-     "Scaling d_out by a power of two scales every gradient in fp16, too, where small numbers lose "
-     "bits.",
+     "If d_out is multiplied by a power of two, so is every gradient, also in fp16, where "
+     "small numbers lose bits.",
      Agreement::bound, is_fp16, "fp16, on numbers far from overflow", scale_d_out},
     {"zero_d_out", "If d_out is zero, all gradients are zero.", Agreement::bits, is_anything,
      "everything", zero_d_out},
     {"linear_d_out", "The gradients of a sum of two d_out are the sums of their gradients.",
      Agreement::bound, is_anything, "everything", linear_d_out},
-    {"shift_statistics", "softmax_max + c with softmax_sum e^-c changes nothing.", Agreement::bound,
-     is_anything, "everything", attention::shifted_statistics<Op>},
+    {"shift_statistics",
+     "Adding c to softmax_max and multiplying softmax_sum by e^-c changes nothing.",
+     Agreement::bound, is_anything, "everything", attention::shifted_statistics<Op>},
     {"reverse_lists", "The order of the entries of a list has no meaning.", Agreement::bound,
      is_anything, "everything", reverse_lists},
     {"halve_blocks", "Twice as many blocks of half the size contain the same keys.",
@@ -181,21 +182,23 @@ constexpr Relation<Op> list[] = {
      "Permuting query heads permutes d_query in the same way and does not change the gradients of "
      "keys.",
      Agreement::bound, has_heads, "several query heads", permute_heads},
-    {"split_heads", "The gradients of keys of two halves of the heads add up.", Agreement::bound,
-     has_heads, "several query heads", split_heads},
-    {"sequences_alone", "A sequence computed alone has the same gradients as among others.",
+    {"split_heads",
+     "The gradients of keys are the sums of the gradients that two halves of the heads give.",
+     Agreement::bound, has_heads, "several query heads", split_heads},
+    {"sequences_alone", "A sequence has the same gradients alone as together with others.",
      Agreement::bound, has_sequences, "several sequences", selection::sequences_alone<Op>},
     {"other_layout", "One sequence has the same gradients in TND and in BSND.", Agreement::bound,
      is_single, "one sequence", other_layout},
     {"other_mode", "The last query sees all keys in mode 3, as every query does in mode 0.",
      Agreement::bound, has_one_query, "sequences of one query", other_mode},
     {"separate_value",
-     "Without a value tensor, d_key is the sum of d_key and d_value of the same call with one.",
+     "Without a value tensor, d_key is the sum of the d_key and the d_value that the same call "
+     "with a value tensor gives.",
      Agreement::bound, is_merged, "value_form=merged", separate_value},
     {"zero_rope", "Rope tensors of zeros change nothing.", Agreement::bound, has_rope,
      "head_dim_rope=64", zero_rope},
-    {"strided", "Strides of inputs change no bit.", Agreement::bits, is_anything, "everything",
-     views}};
+    {"strided", "The strides of inputs do not change the results.", Agreement::bits, is_anything,
+     "everything", views}};
 
 }  // namespace
 

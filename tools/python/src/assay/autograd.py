@@ -168,7 +168,7 @@ class _Judge:
                 raise Unsupported(reason)
             run = self._run(case)
         except Unsupported as reason_of_run:
-            text = f"the function does not offer this: {reason_of_run}"
+            text = f"the function does not support this: {reason_of_run}"
             return self._result(case, {"forward": self._report(case, "not_applicable", "not_offered", "note", text)})
         except _Failure as failure:
             return self._result(case, {failure.part.value: failure.report})

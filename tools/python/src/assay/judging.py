@@ -158,7 +158,7 @@ class _Judge:
                     return self._report(case, "nonconformant_structural", "conduct", "structure", text)
                 add_outputs(case, name, outputs, profile)
         except Unsupported as reason:
-            text = f"the implementation does not offer this: {reason}"
+            text = f"the implementation does not support this: {reason}"
             return self._report(case, "not_applicable", "not_offered", "note", text)
         except Rejected as refusal:
             if case.open_question:

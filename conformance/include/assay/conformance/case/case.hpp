@@ -81,25 +81,28 @@ template <class CaseType, class Visitor>
 void visit_case_fields(CaseType& c, Visitor&& visit) {
   visit_fields(c.problem, visit);
   visit("entry_point", c.entry_point, "entry point");
-  visit("product", c.product, "product on which it is called");
+  visit("product", c.product, "product on which the operator is called");
   visit("inputs", c.inputs,
         "striding of the inputs, or NAME:STRIDING of some, e.g. dy:transposed,value:padded");
   visit("outputs", c.outputs, "striding of the outputs, or NAME:STRIDING of some");
   visit("track", c.track,
         "exact, exact_staged: every bit must match; bound: errors within tolerances; arguments: no "
         "outputs; relation: several runs are compared");
-  visit("profile", c.profile, "input profile of track bound");
+  visit("profile", c.profile,
+        "input profile, which says how tensors are filled; only with track bound");
   for (const auto& pattern : Suite<typename CaseType::Operator>::patterns())
     visit(pattern.field, c.patterns.*pattern.member, pattern.meaning);
-  visit("relation", c.relation, "relation between runs, of track relation");
+  visit("relation", c.relation,
+        "relation between several runs that the case checks; only with track relation");
   visit("variant", c.variant,
         "ID:name, another legal way to make the call, see 'assay explain ID'");
   visit("violate", c.violate, "ID:name, the requirement that the call breaks");
   visit("upstream", c.upstream,
-        "whether a kernel must refuse what the vendor's code alone forbids: on, off");
+        "on: a kernel must refuse calls that only the vendor's code forbids; off: it may accept "
+        "them");
   visit("documents", c.documents,
-        "whether a kernel must refuse what a page forbids and the vendor's code accepts: lenient, "
-        "strict");
+        "strict: a kernel must refuse calls that a page forbids and the vendor's code accepts; "
+        "lenient: it may accept them");
   visit("rows", c.rows, "judged rows per batch and head, 0: all");
   visit("seed", c.seed, "seed of every tensor");
 }

@@ -25,10 +25,10 @@ inline constexpr std::array<std::pair<Verdict, std::string_view>, 18> meanings{{
      "a forbidden call was refused with an unexpected status, but the documents do not name a "
      "status"},
     {Verdict::not_applicable,
-     "the implementation does not offer what the case tests (for example checks of arguments), "
-     "no exact inputs exist for its numerics, a file has statistics in another order than the "
-     "kernel declares, or the kernel refused a call about which the documents disagree or say "
-     "nothing; the case does not count for coverage"},
+     "the implementation does not support what the case tests (for example checks of "
+     "arguments), no exact inputs exist for its numerics, a file has statistics in another "
+     "order than the kernel declares, or the kernel refused a call about which the documents "
+     "disagree or say nothing; the case does not count for coverage"},
     {Verdict::nonconformant_structural,
      "an exact case has wrong bits, a NaN or infinity is in a wrong place, memory outside the "
      "outputs was overwritten, an input was changed, or a value should be zero and is not"},

@@ -8,8 +8,8 @@ using Rows = RelationParts<Op>::Rows;
 
 /// EDIT: relations between the results of several runs, which every correct kernel satisfies.
 constexpr Relation<Op> list[] = {
-    {"scale_weight", "Scaling weight by a power of two scales the output by it.", Agreement::bits,
-     is_not_fp16, "bf16, on numbers far from overflow and underflow",
+    {"scale_weight", "If weight is multiplied by a power of two, so is the output.",
+     Agreement::bits, is_not_fp16, "bf16, on numbers far from overflow and underflow",
      [](const Trial<Op>& base) { return scaled(base, &Rows::second); }}};
 
 }  // namespace
