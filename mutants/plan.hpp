@@ -26,11 +26,11 @@ struct Plan {
   spec::Order order = spec::Order::any;
 };
 
-/// The choices of the model of the Atlas A2 kernels.
+/// A plan with the choices that we assume for the kernels of Atlas A2.
 inline constexpr Plan ascend_like = {.masked = MaskedScore::replaced,
                                      .round_stage = spec::Rounding::rna,
                                      .round_out = spec::Rounding::rna};
-/// The choices of the model of the CUDA flash kernels.
+/// A plan with the choices that we assume for the CUDA flash kernels.
 inline constexpr Plan flash_like = {.exponential = Exponential::fused_exp2};
 
 /// The staging type of a kernel whose tensors are of type `io`.

@@ -131,7 +131,7 @@ std::string in_small_letters(std::string text) {
   return text;
 }
 
-/// A comparison without the values that it compares with.
+/// The parts of a comparison except its right side.
 struct Head {
   bool is_negated;
   std::string field, divided_by;

@@ -19,9 +19,9 @@ struct TokenPair {
   std::int64_t left, right;
 };
 
-/// The terms of one token of an output. `left`, `right`: numbers of two inputs. Channel c of an
-/// output with channels is the sum of left * right[c], else the output is the sum of
-/// left[c] * right[c], also over the channels.
+/// The terms of one token of an output. `left`, `right`: numbers of two inputs. If the output has
+/// channels, channel c is the sum of left * right[c] over the terms. Otherwise the output is the
+/// sum of left[c] * right[c] over the terms and the channels.
 struct Terms {
   std::size_t left, right;
   std::vector<TokenPair> pairs;

@@ -9,7 +9,7 @@ namespace assay::mutants::compress::forward {
 
 using Op = spec::NsaCompress;
 
-/// The choices of the model of the kernel for Atlas A2.
+/// A plan with the roundings and the order of sums that we assume for the kernel of Atlas A2.
 inline constexpr SummingPlan device_like = {.round_out = spec::Rounding::rna};
 
 /// A plain kernel: each channel of a row is the sum over the tokens of a window. Every step is a

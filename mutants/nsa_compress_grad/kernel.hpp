@@ -10,7 +10,7 @@ namespace assay::mutants::compress::grad {
 
 using Op = spec::NsaCompressGrad;
 
-/// The choices of the model of the kernel for Atlas A2.
+/// A plan with the roundings and the order of sums that we assume for the kernel of Atlas A2.
 inline constexpr SummingPlan device_like = {.summation = Summation::groups};
 
 /// A plain kernel. Each window adds to the gradients of its tokens and to the sums of the weights;

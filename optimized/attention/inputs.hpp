@@ -6,7 +6,8 @@
 
 namespace assay::optimized {
 
-/// The inputs that softmax attention and its gradient share. Refers to the inputs of one of them.
+/// References to the inputs that a forward and its gradient both have. Constructed from the inputs
+/// of either operator.
 struct AttentionInputs {
   template <class Inputs>
   AttentionInputs(const Inputs& of)  // NOLINT(google-explicit-constructor)

@@ -40,7 +40,7 @@ std::string take_word(const std::string& text, std::size_t& at) {
   return word;
 }
 
-/// Splits "NAME=VALUE", the form in which environment variables stand before a program.
+/// Splits "NAME=VALUE", which sets an environment variable before the name of a program.
 std::optional<std::pair<std::string, std::string>> assignment(const std::string& word) {
   const std::size_t equals = word.find('=');
   if (equals == std::string::npos || equals == 0) return std::nullopt;

@@ -76,7 +76,7 @@ inline Outline outline_of(const spec::Tensor* tensor) {
           .bytes = static_cast<std::int64_t>(tensor->bytes.size())};
 }
 
-/// Returns one outline for every member of inputs or outputs.
+/// Describes every tensor member of inputs or outputs, in the order of the members.
 template <class Tensors>
 std::vector<Outline> outlines_of(const Tensors& tensors) {
   std::vector<Outline> outlines;

@@ -26,9 +26,9 @@ class Bias {
   std::int64_t share(std::int64_t b, std::int64_t n, std::int64_t i) const;
   /// Returns the slope of a head: positive, 0 or, for pse_type 2, negative.
   std::int64_t steepness(std::int64_t b, std::int64_t n) const;
-  /// Returns the amount by which the slope lowers scores at this distance. Returns nothing if the
-  /// amount is not an integer, or if the next larger distance (for a negative slope: the next
-  /// smaller one) does not lower scores by at least 128 more.
+  /// Returns the amount by which the slope lowers scores at this distance. Returns nothing in two
+  /// cases: the amount is not an integer; or the score at the next distance is not at least 128
+  /// lower (next: the next larger distance, for a negative slope the next smaller one).
   std::optional<std::int64_t> depth(std::int64_t b, std::int64_t n, std::int64_t distance) const;
 
   /// Fills pse_shift. Errors: NoExactCase if the type of pse_shift cannot represent a number.

@@ -88,8 +88,8 @@ ExactPlan plan_of(const AttentionCase& c, const spec::Numerics& numerics);
 /// Returns the exponent e for which a query and its gradient are integers times 2^e.
 int query_exponent(const Scale& scale);
 
-/// Returns the key position that is nearest to query i of sequence b. It is i, moved by the start
-/// indices.
+/// Returns the key position that is nearest to query i of sequence b: i plus the difference of the
+/// start indices.
 std::int64_t centre_of(const Op::Problem& problem, std::int64_t b, std::int64_t i);
 
 /// Returns whether a kernel may store a value in fp16, whose range is small.

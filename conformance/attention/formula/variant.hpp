@@ -81,7 +81,7 @@ template <class On, class V = typename On::Real, class Given>
                     s * s + m * m + (log_sum * log_sum + 4.0));
 }
 
-/// The larger bounds of two bounds of the same number.
+/// Combines two bounds of the same number: takes the larger value of every member.
 template <class Number>
 [[gnu::always_inline]] inline Number wider(const Number& a, const Number& b) {
   Number x = a;

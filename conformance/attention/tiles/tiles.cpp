@@ -20,7 +20,7 @@ using engine::square;
 
 constexpr std::int64_t chunks_in_all = 8;
 
-/// The errors of a tile's sum, except those that are sums over pairs.
+/// The parts of the error of a tile's sum that are not sums over pairs.
 struct Extras {
   double terms;            ///< number of terms of the last sums
   double independent = 0;  ///< squares of errors that are independent from row to row

@@ -35,8 +35,8 @@ std::vector<Case<Op>> cases_of(std::uint64_t seed, Track track) {
   return cases;
 }
 
-/// Upper bound of the relative contribution of keys whose scores are at least 128 (in powers of
-/// two) below the maximum.
+/// Upper bound of what keys contribute whose scores are at least 128 below the maximum, relative to
+/// the other keys.
 constexpr double residue = 1e-40;
 
 TEST(ExactCase, StatisticsAndOutputAreThoseOfAForward) {

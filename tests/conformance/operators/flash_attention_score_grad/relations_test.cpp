@@ -71,10 +71,10 @@ class EveryRelation : public ::testing::TestWithParam<const Relation*> {
   }
 };
 
-/// The kernels are distributed over the cases, so that each kernel runs on one case. A kernel is
-/// skipped if it needs statistics that belong to the data, and the relation replaces the statistics
-/// or the data. If a kernel declares no order of the statistics and the case has the other order,
-/// it conforms weakly.
+/// The kernels are distributed over the cases, so that each kernel runs on one case. Some kernels
+/// need statistics that match the other inputs; they are skipped if the relation replaces one of
+/// them. A kernel that declares no order of the statistics gets the verdict conforms_weak if the
+/// case has the other order.
 TEST_P(EveryRelation, HoldsForHealthyKernels) {
   const std::vector<FlashCase> own = cases(1);
   const std::vector<Mutant> kernels = healthy_mutants();

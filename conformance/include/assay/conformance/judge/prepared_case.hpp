@@ -33,8 +33,7 @@ class PreparedCase {
  public:
   explicit PreparedCase(Case<Op> c);
   /// A case of track bound with tensors from outside, such as a file. The judge evaluates the
-  /// definition only for rows that need it: confirming the other rows would cost more than
-  /// everything else.
+  /// definition only for rows that need it, because it is the slowest part of judging.
   PreparedCase(Case<Op> c, typename Op::Inputs inputs);
   ~PreparedCase();
   PreparedCase(PreparedCase&&) noexcept;

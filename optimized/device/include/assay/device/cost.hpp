@@ -39,7 +39,8 @@ Cycles l1_to_l0b(const Spec& spec, Bytes size);
 /// queue.
 Cycles gm_to_l1_transfer(const Spec& spec, const Region& region);
 Cycles fixpipe(const Spec& spec, Bytes fp32, Drain drain);
-/// The same cost if the move converts the fp32 sums to a type of another size before the store.
+/// The cost of writing an L0C buffer if the sums are converted from fp32 to a type of another size
+/// before the store.
 Cycles fixpipe(const Spec& spec, Bytes fp32, Bytes written, Drain drain);
 Cycles gm_to_ub(const Spec& spec, Bytes size);
 Cycles gm_to_ub_transfer(const Spec& spec, Bytes size);

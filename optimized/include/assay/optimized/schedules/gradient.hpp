@@ -45,9 +45,9 @@ Round same_ab();
 /// Errors: device::DeviceFault, naming the buffer and its limit, if an iteration does not fit.
 Modelled model(const Attention& attention, const Round& round, const device::Spec& device);
 
-/// Our own schedule: the products for scores and dP of an iteration alternate with the products for
-/// dq, dk and dv of the iteration before it. The results of one of these kinds are written to
-/// global memory while products of the other kind are computed. The vector cores follow one column
+/// Our own schedule. It alternates two kinds of products: those for scores and dP of an iteration,
+/// and those for dq, dk and dv of the iteration before it. While products of one kind are computed,
+/// the results of the other kind are written to global memory. The vector cores follow one column
 /// step later. In L0C, gradients have one buffer, and scores have two buffers of half that width.
 /// In L0B, half a column tile stays for all row tiles of the group.
 struct Woven {
