@@ -19,7 +19,7 @@ Acts arithmetics();
 /// Waits until the process is killed.
 [[noreturn]] void hang();
 
-/// Runs `work` in a child; the parent continues.
+/// Runs `work` in a child process; the parent continues immediately.
 template <class Work>
 void in_a_child(Work&& work) {
   if (fork() == 0) {

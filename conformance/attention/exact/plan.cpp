@@ -141,7 +141,7 @@ Magnitudes magnitudes_of(const AttentionCase& c) {
   return c.seed % 2 == 0 ? Magnitudes{.data = 4097, .dy_only = 4097} : Magnitudes{.dy_shared = 31};
 }
 
-/// Returns d: the unmasked keys of query i in sequence b end at i + d, or earlier.
+/// Returns a number d: for every query i of sequence b, all keys after i + d are masked.
 std::int64_t highest_diagonal(const Op::Problem& p, std::int64_t b) {
   const std::int64_t last = std::max<std::int64_t>(p.length_kv(b) - 1, 0);
   const std::int64_t corner = p.length_kv(b) - p.length_q(b);

@@ -8,8 +8,8 @@
 
 namespace assay::conformance::attention::flash {
 
-/// The data with which a case is judged, for attention in which a mask defines which query attends
-/// to which key.
+/// The data with which a case is judged. In this kind of attention, a mask defines to which keys a
+/// query attends.
 class Basis : public AttentionBasis {
  public:
   using Op = spec::FlashAttentionScoreGrad;

@@ -21,8 +21,8 @@ struct ExactCase {
 /// ListPattern.
 attention::Dense dense_of(const Op::Problem& problem, const Op::Inputs& inputs);
 
-/// The data with which a case is judged, for attention in which lists define which query attends to
-/// which key, and how often.
+/// The data with which a case is judged. In this kind of attention, lists define to which keys a
+/// query attends, and how often.
 class Basis : public ForwardBasis {
  public:
   Basis(const Case<Op>& c, const Op::Inputs& inputs, const Arithmetic& arithmetic);

@@ -212,8 +212,8 @@ TEST(Sample, CoversPairsOfModeMaskLayoutTypeAndTrack) {
     if (is_value_case(c)) mode_masks.insert({p.sparse_mode, p.atten_mask});
     tracks_seen.insert({c.track, p.input_layout, p.dtype, p.sparse_mode});
   }
-  // No mask, and four mask shapes: the user's own mask in modes 0, 1 and 5, a compressed mask in
-  // the others.
+  // The ways to pass a mask: no mask, and four shapes. In modes 0, 1 and 5 the user chooses the
+  // elements; in the other modes the mask is compressed.
   EXPECT_EQ(mode_masks.size(), 9u * 5);
   EXPECT_GE(masks.size(), 70u);
   EXPECT_GE(tracks_seen.size(), 2u * 3 * (4 * 5 + 8));
