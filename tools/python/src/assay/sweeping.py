@@ -80,7 +80,10 @@ def sweep(
     _require_strings(flags)
     if variant is not None:
         if flags or executor is not None or report or html or junit or isinstance(function, str):
-            raise ValueError("with a variant, sweep() takes a function and the program, and no flags, files or executor")
+            raise ValueError(
+                "with a variant, sweep() accepts only a function and the program, no flags, files or executor; "
+                "to judge fewer cases, write assay.judge(function, variant.plan()[:20])"
+            )
         return judge(function, variant.plan(program=program), program=program)
     tool = Program(find_program(program))
     _refuse(flags, _OWN_FLAGS, "is set by sweep() itself")
