@@ -65,7 +65,8 @@ struct ImplementationFlags {
   void declare(CLI::App& app) {
     app.add_option("--implementation", name,
                    "the implementation to judge: see 'list implementations', or aclnn:LIBRARIES, "
-                   "plugin:LIBRARY, command:PROGRAM");
+                   "plugin:LIBRARY, command:PROGRAM; a Python function is "
+                   "'command:python3 -m assay serve FILE.py:FUNCTION'");
     declare_process(app);
   }
 
