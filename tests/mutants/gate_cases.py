@@ -7,9 +7,11 @@ tools/assay/gate/OPERATOR.txt.
 """
 
 import argparse
+import concurrent.futures
 import heapq
 import itertools
 import json
+import os
 import pathlib
 import subprocess
 import sys
@@ -17,6 +19,7 @@ import sys
 GATE = pathlib.Path(__file__).resolve().parents[2] / "tools/assay/gate"
 OVERHEAD = 2e-3  # seconds that a case takes in addition to its expected cost
 AGAIN = 0.25  # value of a pair that one case covers already; further ones have no value
+USAGE = 2  # exit code
 BUDGET = 1.0  # seconds of the cases of an operator, by their expected cost
 UNIMPORTANT = {"seed", "violate", "product"}
 HEAD = """# The cases of `assay gate` for this operator, which tests/mutants/gate_cases.py chooses.
@@ -24,14 +27,28 @@ HEAD = """# The cases of `assay gate` for this operator, which tests/mutants/gat
 """
 
 
+def correct_variant(assay, operator):
+    listed = subprocess.run([assay, "mutants", operator, "--list", "--json"], check=True, capture_output=True, text=True)
+    return next(one for one in json.loads(listed.stdout) if one["healthy"] and one["subject"] == "numbers")["implementation"]
+
+
+def without_refused(assay, operator, lines):
+    """Returns the lines that the program accepts as cases: some cases of `assay mutants` are calls that a document forbids."""
+    kernel = f"--implementation={correct_variant(assay, operator)}"
+
+    def is_legal(line):
+        return subprocess.run([assay, "run", *line.split(), kernel], capture_output=True, check=False).returncode != USAGE
+
+    with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
+        return [line for line, legal in zip(lines, pool.map(is_legal, lines)) if legal]
+
+
 def candidates(assay, folder, operator):
     """Returns the small cases of a sweep, each with its expected cost. A single correct variant judges them."""
-    file = folder / f"{operator}.json"
+    file, variant = folder / f"{operator}.json", correct_variant(assay, operator)
     if not file.exists():
-        listed = subprocess.run([assay, "mutants", operator, "--list", "--json"], check=True, capture_output=True, text=True)
-        variant = next(one for one in json.loads(listed.stdout) if one["healthy"] and one["subject"] == "numbers")
-        name = variant["implementation"].removeprefix("mutant-")
-        subprocess.run([assay, "mutants", operator, f"--only={name}", "--by-case", f"--report={file}", "--quiet"],
+        only = f"--only={variant.removeprefix('mutant-')}"
+        subprocess.run([assay, "mutants", operator, only, "--by-case", f"--report={file}", "--quiet"],
                        stdout=subprocess.DEVNULL, check=False)
     return json.loads(file.read_text())["seen_by_case"]
 
@@ -109,7 +126,8 @@ def main():
         cases = candidates(words.assay, words.folder, operator)
         with_values = [case for case in cases if not {"violate"} & set(fields(case["replay"]))
                        and fields(case["replay"]).get("track") != "arguments"]
-        numbers, broken = covering(with_values), breaking([case for case in cases if "violate" in fields(case["replay"])])
+        numbers = without_refused(words.assay, operator, covering(with_values))
+        broken = breaking([case for case in cases if "violate" in fields(case["replay"])])
         (GATE / f"{operator}.txt").write_text(HEAD + "".join(line + "\n" for line in mixed(numbers, broken)))
         print(f"{operator}: {len(numbers)} of {len(with_values)} cases with values, {len(broken)} that break a requirement")
     return 0

@@ -199,7 +199,8 @@ TEST(Sweep, JudgesTheLinesOfAFileAsTheyStand) {
   EXPECT_EQ(both.code, 2);
   EXPECT_PRED2(has, both.err,
                std::string("--lines already names the cases, so --random has no effect"));
-  const Answer twice = sweep("flash_like", {"--lines=a", "--last-failed=b"});
+  const Answer twice =
+      sweep("flash_like", {"--lines", folder / "lines.txt", "--last-failed", folder / "r.json"});
   EXPECT_PRED2(has, twice.err, std::string("so --last-failed has no effect"));
   const Answer other = answer(registry_of({"flash_like"}),
                               {"sweep", "nsa_compress_grad", "--lines", folder / "lines.txt"});

@@ -6,9 +6,9 @@
 #include <vector>
 
 #include "../../each_operator.hpp"
+#include "../session.hpp"
 #include "assay/conformance/plan/case_lines.hpp"
 #include "gate/gate_texts.hpp"
-#include "../session.hpp"
 
 namespace assay::tests {
 namespace {
@@ -20,6 +20,7 @@ class OfNothing final : public spec::Implementation<Op> {
  public:
   std::string name() const override { return "of_nothing"; }
   std::optional<std::string> unsupported(const spec::Call<Op>&) const override { return "nothing"; }
+  bool checks_arguments() const override { return false; }
   void check(const spec::Call<Op>&) const override {}
   void run(const Op::Problem&, const Op::Inputs&, Op::Outputs&) override {}
 };
@@ -76,7 +77,7 @@ TEST(Gate, OfAKernelThatOffersNothingIsNotConclusive) {
 
 TEST(Gate, NamesTheWrongWord) {
   const std::pair<const char*, const char*> wrong[] = {
-      {"gate", "kernel is required"},
+      {"gate", "needs kernel"},
       {"gate nobody", "KERNEL is 'nobody'"},
       {"gate mine.py:kernel", "KERNEL is 'mine.py:kernel', a Python function: write 'command:"},
       {"gate flash_like flash", "no operator 'flash'"},
@@ -94,7 +95,7 @@ class GateTexts : public ::testing::Test {};
 
 TYPED_TEST_SUITE(GateTexts, EveryOperator, ByOperator);
 
-TYPED_TEST(GateTexts, ContainDifferentCasesAsReportsPrintThem) {
+TYPED_TEST(GateTexts, ContainDifferentCases) {
   using namespace conformance;
   const std::string name = "gate/" + std::string(TypeParam::name) + ".txt";
   const auto text = std::ranges::find_if(
@@ -104,10 +105,7 @@ TYPED_TEST(GateTexts, ContainDifferentCasesAsReportsPrintThem) {
   std::int64_t with_numbers = 0;
   for (const CaseLine& line : case_lines(*text)) {
     const auto c = case_of<TypeParam>(line);
-    std::string written;
-    for (const std::string& word : line.words) written += (written.empty() ? "" : " ") + word;
-    EXPECT_EQ(written, command_line(c)) << line.place;
-    lines.push_back(written);
+    lines.push_back(command_line(c));
     with_numbers += c.violate.empty() && c.track != Track::arguments ? 1 : 0;
   }
   std::ranges::sort(lines);

@@ -171,7 +171,7 @@ def test_a_gate_ends_with_the_first_failure(tmp_path: Path) -> None:
     wrong = assay.gate(kernels.without_scale, kernels.OPERATOR, "--budget=600", report=report)
     assert wrong.failures == [wrong[-1]], wrong.summary()
     assert assay.read_reports(report)[-1].command == wrong[-1].command
-    right = assay.gate(kernels.right, kernels.OPERATOR, "--budget=600")
-    assert not right.failures and right.verdicts["conforms"] >= 5, right.summary()
+    right = assay.gate("optimized-a2", "nsa_compress", "--budget=600")
+    assert not right.failures and right.verdicts["conforms"] >= 50, right.summary()
     with pytest.raises(ValueError, match="argument report"):
         assay.gate(kernels.right, "--report=elsewhere.json")

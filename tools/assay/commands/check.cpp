@@ -385,43 +385,49 @@ void write_reports(const CheckOptions& options, const conformance::Results& resu
   junit.on_end(results.summary);
 }
 
-ExitCode check(const CheckOptions& options, const Context& context) {
-  require_writable(texts(options), {{"file", options.file}}, options.replace);
-  const Context output = context_for(texts(options), context);
+/// Judges the outputs in the file, and describes the run.
+Verdicts judged_file(const CheckOptions& options, const Context& context) {
   const auto start = std::chrono::steady_clock::now();
   stop_on_signals();
   Verdicts verdicts = judge_file(options, context);
   die_on_signals();
-  verdicts.results.summary.seconds =
-      std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-  if (verdicts.results.cases.empty()) {
-    context.err << fmt::format(
-        "assay: {} contains no outputs{} under /cases/<id>/actual; nothing was judged{}\n",
-        conformance::printable(options.file),
-        options.implementation.empty() ? "" : " of '" + options.implementation + "'",
-        is_store(options.file)
-            ? ". It is the store of a sweep: 'assay report' shows the report.json of that sweep; "
-              "to write a file for outputs, use 'assay export cases.h5'"
-            : "");
-    return ExitCode::not_conclusive;
-  }
   std::vector<std::string> names;
   for (const auto& [name, json] : verdicts.json) names.push_back(conformance::printable(name));
-  verdicts.results.summary.implementation = joined(names);
-  verdicts.results.summary.planned = verdicts.results.summary.cases;
+  conformance::Summary& summary = verdicts.results.summary;
+  summary.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  summary.implementation = joined(names);
+  summary.planned = summary.cases;
   verdicts.results.environment = {.tool_version = build_facts().version,
                                   .compiler = build_facts().compiler,
                                   .command_line = context.command_line,
-                                  .implementation = joined(names),
+                                  .implementation = summary.implementation,
                                   .program = context.program,
                                   .started = {},
                                   .numerics = {}};
+  return verdicts;
+}
+
+/// Prints that the file contains nothing to judge.
+ExitCode refuse_empty(const CheckOptions& options, const Context& context) {
+  context.err << fmt::format(
+      "assay: {} contains no outputs{} under /cases/<id>/actual; nothing was judged{}\n",
+      conformance::printable(options.file),
+      options.implementation.empty() ? "" : " of '" + options.implementation + "'",
+      is_store(options.file)
+          ? ". It is the store of a sweep: 'assay report' shows the report.json of that sweep; "
+            "to write a file for outputs, use 'assay export cases.h5'"
+          : "");
+  return ExitCode::not_conclusive;
+}
+
+/// Writes the verdicts into the file, and prints which cases have none.
+void store_verdicts(const CheckOptions& options, Verdicts& verdicts, Deliveries& deliveries,
+                    const Context& context) {
   const auto waits = [&] {
     context.err << fmt::format("assay: {} is in use by another process; waiting for it\n",
                                conformance::printable(options.file))
                 << std::flush;
   };
-  Deliveries deliveries;
   std::vector<std::string> left_out;
   if (!verdicts.json.empty())
     deliveries.attempt(options.file, [&] {
@@ -433,15 +439,24 @@ ExitCode check(const CheckOptions& options, const Context& context) {
     if (report.verdict == Verdict::usage_error)
       context.err << fmt::format("assay: {}\n", sentence_of(report.findings.front(), report));
   if (!left_out.empty()) verdicts.results.summary.ends_with = ExitCode::usage;
-  print_results(verdicts.results, context.typed, Detail::whole, output.out);
-  write_reports(options, verdicts.results, deliveries, context);
+}
+
+ExitCode check(const CheckOptions& options, const Context& context) {
+  require_writable(texts(options), {{"file", options.file}}, options.replace);
+  const Context output = context_for(texts(options), context);
+  Verdicts verdicts = judged_file(options, context);
+  const conformance::Results& results = verdicts.results;
+  if (results.cases.empty()) return refuse_empty(options, context);
+  Deliveries deliveries;
+  store_verdicts(options, verdicts, deliveries, context);
+  print_results(results, context.typed, Detail::whole, output.out);
+  write_reports(options, results, deliveries, context);
   output.out << "\nnot checked, because a file alone cannot show it:\n";
   for (const auto& [item, count] : verdicts.unconfirmed)
     output.out << fmt::format("  {} ({})\n", item, conformance::counted(count, "case"));
-  const conformance::Summary& summary = verdicts.results.summary;
-  const ExitCode code =
-      deliveries.conclude(summary.ends_with.value_or(summary.exit_code()), context.err);
-  output.out << '\n' << conclusion(verdicts.results, code) << '\n';
+  const ExitCode code = deliveries.conclude(
+      results.summary.ends_with.value_or(results.summary.exit_code()), context.err);
+  output.out << '\n' << conclusion(results, code) << '\n';
   return code;
 }
 
@@ -459,8 +474,8 @@ Command check_command() {
                            "judge only the outputs of this implementation");
             app.add_option("--case", options->id, "judge only this case, by its id");
             add_numerics(app, options->numerics,
-                           "numerics for outputs whose file states none: a preset, or "
-                           "PRESET,field=value");
+                         "numerics for outputs whose file states none: a preset, or "
+                         "PRESET,field=value");
             app.add_flag(
                 "--given-inputs", options->given_inputs,
                 "use the inputs in the file, such as values that a forward saved; without this "

@@ -149,45 +149,62 @@ void write_texts(const MergeOptions& options, const Results& results, Deliveries
   }
 }
 
-ExitCode merge(const MergeOptions& options, const Context& context) {
-  std::vector<Destination> inputs;
-  for (const std::string& path : options.parts) inputs.push_back({"a part", path});
-  options.files.require_writable(inputs);
+/// Reads the parts. Errors: UsageError.
+std::vector<Given> read_parts(const MergeOptions& options) {
   std::vector<Given> parts;
-  std::vector<SweepShard> shards;
   for (const std::string& path : options.parts) {
     parts.push_back(given(path));
-    shards.push_back(parts.back().shard);
     if (!options.files.store.empty() && !parts.back().reader)
       throw UsageError("--store: " + path +
                        " is a report; --store needs parts that were written by --store");
   }
-  Results results;
+  return parts;
+}
+
+/// Joins the results of the parts. Errors: UsageError if they are not those of one sweep.
+Results joined_results(const MergeOptions& options, const std::vector<Given>& parts) {
+  std::vector<SweepShard> shards;
+  for (const Given& part : parts) shards.push_back(part.shard);
   try {
-    results = conformance::merged(shards,
-                                  options.unfinished ? Unfinished::accepted : Unfinished::refused);
+    return conformance::merged(shards,
+                               options.unfinished ? Unfinished::accepted : Unfinished::refused);
   } catch (const std::invalid_argument& error) {
     throw UsageError(error.what());
   }
+}
+
+/// Prints the files that were written, `words`, and how the sweep ended.
+ExitCode end(const MergeOptions& options, const Results& results, const std::string& words,
+             const Deliveries& deliveries, const Context& context) {
+  std::ostream& out = context_for(options.files.texts(), context).out;
+  out << '\n';
+  options.files.print(out, deliveries);
+  out << words;
+  if (const auto left = results.summary.planned - results.summary.cases; left > 0)
+    out << fmt::format("unfinished parts: {} of {} cases were not run\n", left,
+                       results.summary.planned);
+  if (results.summary.interrupted) context.err << "a part was stopped\n";
+  const ExitCode code = deliveries.conclude(*results.summary.ends_with, context.err);
+  out << conclusion(results, code) << '\n';
+  return code;
+}
+
+ExitCode merge(const MergeOptions& options, const Context& context) {
+  std::vector<Destination> inputs;
+  for (const std::string& path : options.parts) inputs.push_back({"a part", path});
+  options.files.require_writable(inputs);
+  const std::vector<Given> parts = read_parts(options);
+  Results results = joined_results(options, parts);
   std::ostringstream words;  // printed at the end; the report needs the exit code now
   const ExitCode code = options.exit.code_of(results, words);
   results.summary.ends_with = results.summary.interrupted ? ExitCode::not_conclusive : code;
-  const Context output = context_for(options.files.texts(), context);
-  print_results(results, replay_program(results, context), detail_of(context), output.out);
+  print_results(results, replay_program(results, context), detail_of(context),
+                context_for(options.files.texts(), context).out);
   Deliveries deliveries;
   if (!options.files.store.empty())
     deliveries.attempt("--store", [&] { write_store(options.files.store, results, parts); });
   write_texts(options, results, deliveries, context);
-  output.out << '\n';
-  options.files.print(output.out, deliveries);
-  output.out << words.str();
-  if (const auto left = results.summary.planned - results.summary.cases; left > 0)
-    output.out << fmt::format("unfinished parts: {} of {} cases were not run\n", left,
-                              results.summary.planned);
-  if (results.summary.interrupted) context.err << "a part was stopped\n";
-  const ExitCode end = deliveries.conclude(*results.summary.ends_with, context.err);
-  output.out << conclusion(results, end) << '\n';
-  return end;
+  return end(options, results, words.str(), deliveries, context);
 }
 
 }  // namespace

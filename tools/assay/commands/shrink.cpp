@@ -38,6 +38,53 @@ void print(const CaseReport& failing, const ShrunkCase& shrunk, const CaseReport
               : fmt::format(" The smallest failing case found is case {}.\n", smallest.id));
 }
 
+/// Prints the report of a case that does not fail.
+ExitCode refuse_conforming(const CaseReport& report, bool as_json, const Context& context) {
+  if (as_json)
+    context.out << nlohmann::ordered_json::parse(conformance::to_json(report)).dump(1) << '\n';
+  else
+    print_case(report, context.typed, context.out);
+  (as_json ? context.err : context.out)
+      << conclusion(report) << " Nothing to shrink: only failing cases are shrunk.\n";
+  return conformance::contribution(report.verdict);
+}
+
+void print_json(const CaseReport& failing, const ShrunkCase& shrunk, const CaseReport& smallest,
+                std::ostream& out) {
+  const auto json_of = [](const CaseReport& report) {
+    return nlohmann::ordered_json::parse(conformance::to_json(report));
+  };
+  out << nlohmann::ordered_json{{"case", json_of(failing)},  {"shrunk", json_of(smallest)},
+                                {"runs", shrunk.runs},       {"end", spec::to_string(shrunk.end)},
+                                {"again", shrunk.again},     {"failed_again", shrunk.failed_again},
+                                {"untried", shrunk.untried}, {"declared", shrunk.declared}}
+             .dump(1)
+      << '\n';
+}
+
+/// Finds the smallest similar case that fails, and numerics that explain the failure.
+template <class Op>
+auto smallest_of(const conformance::Case<Op>& c, const CaseReport& failing,
+                 const OneCaseOptions& options, Recorder<Op>& recorder, const Context& context) {
+  const conformance::MakeFresh<Op> fresh = [&] {
+    return make_implementation<Op>(context.registry, options.implementation);
+  };
+  const conformance::ShrinkBudget budget{.stop = &context.stop};
+  context.err << fmt::format("shrinking: at most {} runs or {} s\n", budget.runs, budget.seconds)
+              << std::flush;
+  return watched(c, options.implementation, "shrink, smaller cases", recorder, context, [&] {
+    std::vector<std::string> untried;
+    auto smallest = shrunk<Op>(c, failing, recorder, fresh, budget, untried);
+    std::vector<conformance::Case<Op>> alike = {c};
+    if (conformance::command_line(c) != conformance::command_line(smallest.smallest))
+      alike.insert(alike.begin(), smallest.smallest);
+    ShrunkCase said =
+        shrunk_case(failing, smallest, fitting_numerics(smallest, alike, recorder, budget), 1,
+                    std::move(untried));
+    return std::pair(std::move(smallest), std::move(said));
+  });
+}
+
 template <class Op>
 ExitCode shrink(const OneCaseOptions& options, const CLI::App& app, const Context& context) {
   const conformance::Case<Op> c = options.fields.parsed<Op>(app);
@@ -48,50 +95,14 @@ ExitCode shrink(const OneCaseOptions& options, const CLI::App& app, const Contex
   const CaseReport report = watched(c, options.implementation, "shrink, the case itself", recorder,
                                     context, [&] { return conformance::judge_case(c, recorder); });
   recorder.take();
-  const bool fails = conformance::contribution(report.verdict) == ExitCode::nonconformant;
-  if (!fails) {
-    if (options.json)
-      context.out << nlohmann::ordered_json::parse(conformance::to_json(report)).dump(1) << '\n';
-    else
-      print_case(report, context.typed, context.out);
-    (options.json ? context.err : context.out)
-        << conclusion(report) << " Nothing to shrink: only failing cases are shrunk.\n";
-    return conformance::contribution(report.verdict);
-  }
+  if (conformance::contribution(report.verdict) != ExitCode::nonconformant)
+    return refuse_conforming(report, options.json, context);
   stop_on_signals();
-  const conformance::MakeFresh<Op> fresh = [&] {
-    return make_implementation<Op>(context.registry, options.implementation);
-  };
-  const conformance::ShrinkBudget budget{.stop = &context.stop};
-  context.err << fmt::format("shrinking: at most {} runs or {} s\n", budget.runs, budget.seconds)
-              << std::flush;
-  const auto [result, summary] =
-      watched(c, options.implementation, "shrink, smaller cases", recorder, context, [&] {
-        std::vector<std::string> untried;
-        auto smallest = shrunk<Op>(c, report, recorder, fresh, budget, untried);
-        std::vector<conformance::Case<Op>> failing = {c};
-        if (conformance::command_line(c) != conformance::command_line(smallest.smallest))
-          failing.insert(failing.begin(), smallest.smallest);
-        ShrunkCase said =
-            shrunk_case(report, smallest, fitting_numerics(smallest, failing, recorder, budget), 1,
-                        std::move(untried));
-        return std::pair(std::move(smallest), std::move(said));
-      });
+  const auto [smallest, summary] = smallest_of<Op>(c, report, options, recorder, context);
   if (options.json)
-    context.out << nlohmann::ordered_json{{"case", nlohmann::ordered_json::parse(
-                                                       conformance::to_json(report))},
-                                          {"shrunk", nlohmann::ordered_json::parse(
-                                                         conformance::to_json(result.report))},
-                                          {"runs", summary.runs},
-                                          {"end", spec::to_string(summary.end)},
-                                          {"again", summary.again},
-                                          {"failed_again", summary.failed_again},
-                                          {"untried", summary.untried},
-                                          {"declared", summary.declared}}
-                       .dump(1)
-                << '\n';
+    print_json(report, summary, smallest.report, context.out);
   else
-    print(report, summary, result.report, context);
+    print(report, summary, smallest.report, context);
   return ExitCode::nonconformant;
 }
 
