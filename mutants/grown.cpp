@@ -71,4 +71,14 @@ float changed(Change change, float number) {
   }
 }
 
+std::vector<GrownBug> grown(std::initializer_list<Step> steps,
+                            std::initializer_list<Change> changes,
+                            std::initializer_list<Where> places) {
+  std::vector<GrownBug> all;
+  for (const Step step : steps)
+    for (const Change change : changes)
+      for (const Where where : places) all.push_back({step, change, where});
+  return all;
+}
+
 }  // namespace assay::mutants

@@ -29,6 +29,32 @@ enum class Change : std::uint8_t {
   of_other_head
 };
 
+/// The step of a kernel that a generated fault changes. Each kernel has some of these steps; in
+/// kernels of NsaCompress, weight is the factor by which a token is multiplied, term its product
+/// with the token, and channel_sum the term that a window adds to a weight gradient. The steps from
+/// collecting_key on change a row index, not a value: the row of dk and dv to which a pair's
+/// contribution is added; the row of key, query or dy that a gradient accumulates, or the row of
+/// value for the output.
+enum class Step : std::uint8_t {
+  product,
+  score,
+  probability,
+  dropped,
+  dprobability,
+  dscore,
+  softmax_max,
+  softmax_sum,
+  row_term,
+  weight,
+  term,
+  channel_sum,
+  collecting_key,
+  key_of_dq,
+  query_of_dk,
+  dy_of_dv,
+  value_of_output
+};
+
 /// Where in the iteration space the fault happens.
 enum class Where : std::uint8_t {
   last_key,
@@ -54,6 +80,27 @@ inline constexpr auto spellings_of<mutants::Change> = Spellings<mutants::Change,
     {mutants::Change::of_neighbour, "of_neighbour"},
     {mutants::Change::of_row_above, "of_row_above"},
     {mutants::Change::of_other_head, "of_other_head"},
+}}};
+
+template <>
+inline constexpr auto spellings_of<mutants::Step> = Spellings<mutants::Step, 17>{{{
+    {mutants::Step::product, "product"},
+    {mutants::Step::score, "score"},
+    {mutants::Step::probability, "probability"},
+    {mutants::Step::dropped, "dropped"},
+    {mutants::Step::dprobability, "dprobability"},
+    {mutants::Step::dscore, "dscore"},
+    {mutants::Step::softmax_max, "softmax_max"},
+    {mutants::Step::softmax_sum, "softmax_sum"},
+    {mutants::Step::row_term, "row_term"},
+    {mutants::Step::weight, "weight"},
+    {mutants::Step::term, "term"},
+    {mutants::Step::channel_sum, "channel_sum"},
+    {mutants::Step::collecting_key, "collecting_key"},
+    {mutants::Step::key_of_dq, "key_of_dq"},
+    {mutants::Step::query_of_dk, "query_of_dk"},
+    {mutants::Step::dy_of_dv, "dy_of_dv"},
+    {mutants::Step::value_of_output, "value_of_output"},
 }}};
 
 template <>
@@ -87,8 +134,7 @@ Spot taken_from(Change change, Spot spot);
 /// Returns the changed value of the step.
 float changed(Change change, float number);
 
-/// A generated fault in one step of a kernel. `Step`: the enumeration of the kernel's steps.
-template <class Step>
+/// A generated fault in one step of a kernel.
 struct GrownBug {
   Step step;
   Change change;
@@ -106,30 +152,22 @@ struct GrownBug {
 };
 
 /// Returns every combination of one of these steps, one of these changes and one of these places.
-template <class Step>
-std::vector<GrownBug<Step>> grown(std::initializer_list<Step> steps,
-                                  std::initializer_list<Change> changes,
-                                  std::initializer_list<Where> places) {
-  std::vector<GrownBug<Step>> all;
-  for (const Step step : steps)
-    for (const Change change : changes)
-      for (const Where where : places) all.push_back({step, change, where});
-  return all;
-}
+std::vector<GrownBug> grown(std::initializer_list<Step> steps,
+                            std::initializer_list<Change> changes,
+                            std::initializer_list<Where> places);
 
-template <class Step>
-void append(std::vector<GrownBug<Step>>& bugs, const std::vector<GrownBug<Step>>& more) {
+inline void append(std::vector<GrownBug>& bugs, const std::vector<GrownBug>& more) {
   bugs.insert(bugs.end(), more.begin(), more.end());
 }
 
 /// Returns one mutant of class Grown for each fault, with a name that starts with "grown_".
 /// Consecutive faults use the plans in rotation, because some plans skip steps that others
 /// compute.
-template <class Op, class Grown, class Step, class Plan>
-std::vector<MutantOf<Op>> planted_by_turns(const std::vector<GrownBug<Step>>& bugs,
+template <class Op, class Grown, class Plan>
+std::vector<MutantOf<Op>> planted_by_turns(const std::vector<GrownBug>& bugs,
                                            std::initializer_list<Plan> plans) {
   std::vector<MutantOf<Op>> all;
-  for (const GrownBug<Step>& bug : bugs) {
+  for (const GrownBug& bug : bugs) {
     const Plan& plan = *(plans.begin() + all.size() % plans.size());
     const std::string name = "grown_" + bug.name();
     all.push_back({.name = name,
@@ -154,10 +192,9 @@ inline constexpr auto places_of_rows = {Where::last_row, Where::last_head, Where
                                         Where::seldom};
 
 /// Applies a generated fault in a kernel. Not thread-safe.
-template <class Step>
 class Growth {
  public:
-  explicit Growth(const GrownBug<Step>& bug) : bug_(bug) {}
+  explicit Growth(const GrownBug& bug) : bug_(bug) {}
 
   /// Returns the value of the step at `spot`, with the fault if it happens there. `sound(spot)`
   /// computes the correct value.
@@ -179,7 +216,7 @@ class Growth {
   }
 
  private:
-  GrownBug<Step> bug_;
+  GrownBug bug_;
   mutable float last_ = 0;
 };
 

@@ -9,34 +9,13 @@
 
 namespace assay::mutants::compress {
 
-/// The steps that a generated fault changes. channel_sum: the term that a window adds to a weight
-/// gradient. weight: the factor by which a token is multiplied. term: the product of weight and
-/// token that enters output.
-enum class Step : std::uint8_t { channel_sum, weight, term };
-
-}  // namespace assay::mutants::compress
-
-namespace assay::spec {
-
-template <>
-inline constexpr auto spellings_of<mutants::compress::Step> =
-    Spellings<mutants::compress::Step, 3>{{{
-        {mutants::compress::Step::channel_sum, "channel_sum"},
-        {mutants::compress::Step::weight, "weight"},
-        {mutants::compress::Step::term, "term"},
-    }}};
-
-}  // namespace assay::spec
-
-namespace assay::mutants::compress {
-
 /// A kernel with a generated fault in its weights, or in a step that a derived class changes. In a
 /// Spot (a place), "row" means a window of a sequence, and "key" a token of the window. All windows
 /// use a weight, so its Spot has one sequence with one row.
 template <class Kernel>
 class Grown : public Kernel {
  public:
-  Grown(std::string name, const SummingPlan& plan, const GrownBug<Step>& bug)
+  Grown(std::string name, const SummingPlan& plan, const GrownBug& bug)
       : Kernel(std::move(name), plan), growth_(bug) {}
 
  protected:
@@ -70,12 +49,12 @@ class Grown : public Kernel {
             .keys = w.problem.compress_block_size};
   }
 
-  Growth<Step> growth_;
+  Growth growth_;
 };
 
 /// The generated faults in `step` and in the weights.
-inline std::vector<GrownBug<Step>> grown_bugs(Step step) {
-  std::vector<GrownBug<Step>> bugs = grown({step}, every_change, places_of_pairs);
+inline std::vector<GrownBug> grown_bugs(Step step) {
+  std::vector<GrownBug> bugs = grown({step}, every_change, places_of_pairs);
   append(bugs, grown({step}, every_change, {Where::rarely}));
   append(bugs, grown({Step::weight},
                      {Change::negated, Change::lost, Change::doubled, Change::coarse, Change::stale,

@@ -3,47 +3,6 @@
 #include "flash_attention_score_grad/families.hpp"
 
 namespace assay::mutants {
-
-/// The steps that a generated fault changes. The last four change a row index, not a value: the
-/// row of key, query or dy that a gradient accumulates, or the row of value for the output.
-enum class Step : std::uint8_t {
-  product,
-  probability,
-  dropped,
-  dprobability,
-  dscore,
-  softmax_max,
-  softmax_sum,
-  row_term,
-  key_of_dq,
-  query_of_dk,
-  dy_of_dv,
-  value_of_output
-};
-
-}  // namespace assay::mutants
-
-namespace assay::spec {
-
-template <>
-inline constexpr auto spellings_of<mutants::Step> = Spellings<mutants::Step, 12>{{{
-    {mutants::Step::product, "product"},
-    {mutants::Step::probability, "probability"},
-    {mutants::Step::dropped, "dropped"},
-    {mutants::Step::dprobability, "dprobability"},
-    {mutants::Step::dscore, "dscore"},
-    {mutants::Step::softmax_max, "softmax_max"},
-    {mutants::Step::softmax_sum, "softmax_sum"},
-    {mutants::Step::row_term, "row_term"},
-    {mutants::Step::key_of_dq, "key_of_dq"},
-    {mutants::Step::query_of_dk, "query_of_dk"},
-    {mutants::Step::dy_of_dv, "dy_of_dv"},
-    {mutants::Step::value_of_output, "value_of_output"},
-}}};
-
-}  // namespace assay::spec
-
-namespace assay::mutants {
 namespace {
 
 Spot spot_of(const AttentionWork& w, Query q, std::int64_t j) {
@@ -61,7 +20,7 @@ Query query_of(const Spot& spot) { return {spot.b, spot.n, spot.i}; }
 /// The plain kernel with a generated fault.
 class Grown : public Kernel {
  public:
-  Grown(std::string name, const Plan& plan, const GrownBug<Step>& bug)
+  Grown(std::string name, const Plan& plan, const GrownBug& bug)
       : Kernel(std::move(name), plan), growth_(bug) {}
 
  protected:
@@ -120,7 +79,7 @@ class Grown : public Kernel {
   }
 
  private:
-  Growth<Step> growth_;
+  Growth growth_;
 };
 
 /// The plain kernel with a generated fault in its forward.
@@ -141,7 +100,7 @@ class GrownForward : public Grown {
 }  // namespace
 
 std::vector<Mutant> grown_forward_mutants() {
-  std::vector<GrownBug<Step>> bugs =
+  std::vector<GrownBug> bugs =
       grown({Step::product, Step::probability, Step::dropped}, every_change, places_of_pairs);
   append(bugs, grown({Step::product, Step::probability}, every_change, {Where::rarely}));
   append(bugs, grown({Step::softmax_max, Step::softmax_sum}, changes_of_rows, places_of_rows));
@@ -152,7 +111,7 @@ std::vector<Mutant> grown_forward_mutants() {
 
 template <>
 std::vector<Mutant> grown_mutants() {
-  std::vector<GrownBug<Step>> bugs =
+  std::vector<GrownBug> bugs =
       grown({Step::product, Step::probability, Step::dropped, Step::dprobability, Step::dscore},
             every_change, places_of_pairs);
   append(bugs,

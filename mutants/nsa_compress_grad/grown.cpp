@@ -10,7 +10,7 @@ struct GrownChannelSum : compress::Grown<Kernel> {
   using Grown::Grown;
   double channel_sum(const compress::WindowWork& w, const compress::TokenWindow& window,
                      std::int64_t k, std::int64_t n) const override {
-    return grown_value(compress::Step::channel_sum, w, window, k, n,
+    return grown_value(Step::channel_sum, w, window, k, n,
                        [&](const compress::TokenWindow& at, std::int64_t token, std::int64_t head) {
                          return Kernel::channel_sum(w, at, token, head);
                        });
@@ -22,7 +22,7 @@ struct GrownChannelSum : compress::Grown<Kernel> {
 template <>
 std::vector<MutantOf<spec::NsaCompressGrad>> grown_mutants() {
   return planted_by_turns<spec::NsaCompressGrad, GrownChannelSum>(
-      compress::grown_bugs(compress::Step::channel_sum), {plant.plan});
+      compress::grown_bugs(Step::channel_sum), {plant.plan});
 }
 
 }  // namespace assay::mutants

@@ -4,28 +4,6 @@
 #include "selection/spots.hpp"
 
 namespace assay::mutants::selected_forward {
-
-/// The steps that a generated fault changes. value_of_output: the row of value that the output
-/// accumulates for a key.
-enum class Step : std::uint8_t { score, probability, softmax_max, softmax_sum, value_of_output };
-
-}  // namespace assay::mutants::selected_forward
-
-namespace assay::spec {
-
-template <>
-inline constexpr auto spellings_of<mutants::selected_forward::Step> =
-    Spellings<mutants::selected_forward::Step, 5>{{{
-        {mutants::selected_forward::Step::score, "score"},
-        {mutants::selected_forward::Step::probability, "probability"},
-        {mutants::selected_forward::Step::softmax_max, "softmax_max"},
-        {mutants::selected_forward::Step::softmax_sum, "softmax_sum"},
-        {mutants::selected_forward::Step::value_of_output, "value_of_output"},
-    }}};
-
-}  // namespace assay::spec
-
-namespace assay::mutants::selected_forward {
 namespace {
 
 using selection::pair_of, selection::spot_of;
@@ -33,7 +11,7 @@ using selection::pair_of, selection::spot_of;
 /// The plain kernel with a generated fault.
 class Grown : public Kernel {
  public:
-  Grown(std::string name, const Plan& plan, const GrownBug<Step>& bug)
+  Grown(std::string name, const Plan& plan, const GrownBug& bug)
       : Kernel(std::move(name), plan), growth_(bug) {}
 
  protected:
@@ -62,7 +40,7 @@ class Grown : public Kernel {
   }
 
  private:
-  Growth<Step> growth_;
+  Growth growth_;
 };
 
 }  // namespace
@@ -72,8 +50,7 @@ namespace assay::mutants {
 
 template <>
 std::vector<selected_forward::Mutant> grown_mutants<selected_forward::Op>() {
-  using selected_forward::Step;
-  std::vector<GrownBug<Step>> bugs =
+  std::vector<GrownBug> bugs =
       grown({Step::score, Step::probability}, every_change, places_of_pairs);
   append(bugs, grown({Step::score, Step::probability}, every_change, {Where::rarely}));
   append(bugs, grown({Step::softmax_max, Step::softmax_sum}, changes_of_rows, places_of_rows));

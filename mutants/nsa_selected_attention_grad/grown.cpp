@@ -4,40 +4,6 @@
 #include "selection/spots.hpp"
 
 namespace assay::mutants::selected {
-
-/// The steps that a generated fault changes. The last one changes a row index, not a value: the row
-/// of dk and dv to which a pair's contribution is added.
-enum class Step : std::uint8_t {
-  product,
-  probability,
-  dprobability,
-  dscore,
-  softmax_max,
-  softmax_sum,
-  row_term,
-  collecting_key
-};
-
-}  // namespace assay::mutants::selected
-
-namespace assay::spec {
-
-template <>
-inline constexpr auto spellings_of<mutants::selected::Step> =
-    Spellings<mutants::selected::Step, 8>{{{
-        {mutants::selected::Step::product, "product"},
-        {mutants::selected::Step::probability, "probability"},
-        {mutants::selected::Step::dprobability, "dprobability"},
-        {mutants::selected::Step::dscore, "dscore"},
-        {mutants::selected::Step::softmax_max, "softmax_max"},
-        {mutants::selected::Step::softmax_sum, "softmax_sum"},
-        {mutants::selected::Step::row_term, "row_term"},
-        {mutants::selected::Step::collecting_key, "collecting_key"},
-    }}};
-
-}  // namespace assay::spec
-
-namespace assay::mutants::selected {
 namespace {
 
 using selection::pair_of, selection::spot_of;
@@ -45,7 +11,7 @@ using selection::pair_of, selection::spot_of;
 /// The plain kernel with a generated fault.
 class Grown : public Kernel {
  public:
-  Grown(std::string name, const Plan& plan, const GrownBug<Step>& bug)
+  Grown(std::string name, const Plan& plan, const GrownBug& bug)
       : Kernel(std::move(name), plan), growth_(bug) {}
 
  protected:
@@ -82,7 +48,7 @@ class Grown : public Kernel {
   }
 
  private:
-  Growth<Step> growth_;
+  Growth growth_;
 };
 
 }  // namespace
@@ -92,8 +58,7 @@ namespace assay::mutants {
 
 template <>
 std::vector<selected::Mutant> grown_mutants<selected::Op>() {
-  using selected::Step;
-  std::vector<GrownBug<Step>> bugs =
+  std::vector<GrownBug> bugs =
       grown({Step::product, Step::probability, Step::dprobability, Step::dscore}, every_change,
             places_of_pairs);
   append(bugs,

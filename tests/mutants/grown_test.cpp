@@ -14,21 +14,6 @@
 
 namespace assay::mutants {
 
-enum class TestStep : std::uint8_t { one, two };
-
-}  // namespace assay::mutants
-
-namespace assay::spec {
-
-template <>
-inline constexpr auto spellings_of<mutants::TestStep> = Spellings<mutants::TestStep, 2>{{{
-    {mutants::TestStep::one, "one"},
-    {mutants::TestStep::two, "two"},
-}}};
-
-}  // namespace assay::spec
-
-namespace assay::mutants {
 namespace {
 
 std::vector<Spot> spots() {
@@ -79,17 +64,17 @@ TEST(Grown, ChangesNumbers) {
 
 TEST(Grown, IsHealthyOutsideItsStepAndPlaces) {
   const auto sound = [](const Spot& at) { return static_cast<float>(10 * at.i + at.j); };
-  const Growth<TestStep> bug({TestStep::one, Change::of_neighbour, Where::last_key});
+  const Growth bug({Step::product, Change::of_neighbour, Where::last_key});
   const Spot middle = {.b = 0, .n = 0, .i = 2, .j = 3, .heads = 1, .rows = 4, .keys = 5};
   Spot last = middle;
   last.j = 4;
-  EXPECT_EQ(bug(TestStep::one, middle, sound), 23);
-  EXPECT_EQ(bug(TestStep::one, last, sound), 23);
-  EXPECT_EQ(bug(TestStep::two, last, sound), 24);
-  const Growth<TestStep> stale({TestStep::one, Change::stale, Where::last_key});
-  EXPECT_EQ(stale(TestStep::one, middle, sound), 23);
-  EXPECT_EQ(stale(TestStep::one, last, sound), 23);
-  EXPECT_EQ(stale(TestStep::one, middle, sound), 23);
+  EXPECT_EQ(bug(Step::product, middle, sound), 23);
+  EXPECT_EQ(bug(Step::product, last, sound), 23);
+  EXPECT_EQ(bug(Step::score, last, sound), 24);
+  const Growth stale({Step::product, Change::stale, Where::last_key});
+  EXPECT_EQ(stale(Step::product, middle, sound), 23);
+  EXPECT_EQ(stale(Step::product, last, sound), 23);
+  EXPECT_EQ(stale(Step::product, middle, sound), 23);
 }
 
 TEST(Grown, HaveNamesOfTheirOwnAndAreMany) {
