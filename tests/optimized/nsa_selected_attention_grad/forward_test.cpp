@@ -1,7 +1,6 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <cmath>
 #include <limits>
 
 #include "../implementation_checks.hpp"
@@ -12,28 +11,13 @@ namespace {
 using namespace assay;
 using spec::DType;
 using spec::Striding;
+using test::selected::causal;
 using test::selected::Entry;
 using test::selected::Example;
 using test::selected::Op;
 using test::selected::values;
 
-Op::Problem small(DType dtype = DType::fp16) {
-  return {.dtype = dtype,
-          .batch = 2,
-          .heads_q = 6,
-          .heads_kv = 2,
-          .seq_q = 37,
-          .seq_kv = 96,
-          .lengths_q = {37, 20},
-          .lengths_kv = {64, 96},
-          .selected_block_size = 16,
-          .selected_block_count = 3};
-}
-
-Op::Problem causal(Op::Problem p) {
-  p.sparse_mode = 2, p.atten_mask = spec::SelectedMask::compressed;
-  return p;
-}
+Op::Problem small(DType dtype = DType::fp16) { return test::selected::small_problem(dtype, 6); }
 
 Op::Inputs forward(const Example& example, const optimized::Options& options = {}) {
   Op::Inputs inputs = inputs_without_forward(example);

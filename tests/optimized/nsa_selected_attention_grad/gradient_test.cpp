@@ -14,6 +14,7 @@ using namespace assay;
 using spec::DType;
 using spec::SelectedMask;
 using spec::Striding;
+using test::selected::causal;
 using test::selected::Entry;
 using test::selected::Example;
 using test::selected::expect_gradients;
@@ -22,31 +23,13 @@ using test::selected::Op;
 using test::selected::oracle;
 using test::selected::run;
 using test::selected::same_bits;
+using test::selected::small_problem;
 using test::selected::values;
-
-/// Two sequences of different lengths, and two key heads with two query heads each.
-Op::Problem small(DType dtype = DType::fp16) {
-  return {.dtype = dtype,
-          .batch = 2,
-          .heads_q = 4,
-          .heads_kv = 2,
-          .seq_q = 37,
-          .seq_kv = 96,
-          .lengths_q = {37, 20},
-          .lengths_kv = {64, 96},
-          .selected_block_size = 16,
-          .selected_block_count = 3};
-}
-
-Op::Problem causal(Op::Problem p) {
-  p.sparse_mode = 2, p.atten_mask = SelectedMask::compressed;
-  return p;
-}
 
 TEST(SelectedGradient, AgreesWithTheFormulaInEveryTypeAndHeadSize) {
   for (const DType dtype : {DType::fp16, DType::bf16})
     for (const auto& [d, dv] : {std::pair{192, 128}, {192, 192}, {128, 128}, {128, 192}}) {
-      Op::Problem p = small(dtype);
+      Op::Problem p = small_problem(dtype);
       p.head_dim = d, p.head_dim_v = dv;
       expect_gradients({.problem = p});
       expect_gradients({.problem = causal(p)});
@@ -56,7 +39,7 @@ TEST(SelectedGradient, AgreesWithTheFormulaInEveryTypeAndHeadSize) {
 TEST(SelectedGradient, SumsTheHeadsOfEveryGroupSize) {
   for (const auto& [q, kv] : {std::pair{1, 1}, {6, 3}, {17, 1}, {34, 2}, {32, 1}, {5, 5}}) {
     SCOPED_TRACE(q);
-    Op::Problem p = small();
+    Op::Problem p = small_problem();
     p.heads_q = q, p.heads_kv = kv;
     p.lengths_q = {11, 20}, p.seq_q = 20;
     expect_gradients({.problem = causal(p)});
@@ -90,7 +73,8 @@ TEST(SelectedGradient, AddsRecordAfterRecord) {
 
 TEST(SelectedGradient, ReadsAndWritesStridedViewsAndNothingElse) {
   for (const Striding striding : {Striding::padded, Striding::transposed}) {
-    const Example example = {.problem = causal(small()), .inputs = striding, .outputs = striding};
+    const Example example = {
+        .problem = causal(small_problem()), .inputs = striding, .outputs = striding};
     expect_gradients(example);
     if (striding != Striding::padded) continue;
     const Op::Outputs outputs = run(example, inputs_of(example));
@@ -103,11 +87,11 @@ TEST(SelectedGradient, CountsABlockAsOftenAsItIsListed) {
   const auto twice = [](const Entry& e) {
     return e.slot == 1 ? std::int64_t{2} : (e.slot + 1) % 3;
   };
-  expect_gradients({.problem = small(), .block = [](const Entry&) { return 1; }});
-  expect_gradients({.problem = small(), .block = twice});
+  expect_gradients({.problem = small_problem(), .block = [](const Entry&) { return 1; }});
+  expect_gradients({.problem = small_problem(), .block = twice});
   // The list contains the block twice, but the statistics belong to a list that contains it once.
   // Then dk, dv and dq are twice as large.
-  Op::Problem p = small(DType::bf16);
+  Op::Problem p = small_problem(DType::bf16);
   p.selected_block_count = 1;
   const auto alone = [](const Entry& e) { return e.token % 4; };
   const Example once = {.problem = p, .block = alone};
@@ -124,7 +108,7 @@ TEST(SelectedGradient, CountsABlockAsOftenAsItIsListed) {
 }
 
 TEST(SelectedGradient, HasTheSameBitsForAnyOrderOfTheLists) {
-  const Example example = {.problem = causal(small())};
+  const Example example = {.problem = causal(small_problem())};
   const Op::Inputs inputs = inputs_of(example);
   Op::Inputs turned = inputs;
   spec::Tensor& lists = turned.topk_indices;
@@ -139,7 +123,7 @@ TEST(SelectedGradient, HasTheSameBitsForAnyOrderOfTheLists) {
 }
 
 TEST(SelectedGradient, HasTheSameBitsForAnyThreadsAndInstructions) {
-  Op::Problem p = small();
+  Op::Problem p = small_problem();
   p.heads_q = 34, p.lengths_q = {90, 50}, p.seq_q = 90;
   const Example example = {.problem = causal(p)};
   const Op::Inputs inputs = inputs_without_forward(example);
@@ -149,7 +133,7 @@ TEST(SelectedGradient, HasTheSameBitsForAnyThreadsAndInstructions) {
 }
 
 TEST(SelectedGradient, RunsWithThreadsOnProblemsOfOneKeyHead) {
-  Op::Problem p = small();
+  Op::Problem p = small_problem();
   p.batch = 1, p.lengths_q = {}, p.lengths_kv = {}, p.heads_q = 16, p.heads_kv = 1, p.seq_q = 400;
   expect_gradients({.problem = causal(p)});
 }
@@ -157,7 +141,7 @@ TEST(SelectedGradient, RunsWithThreadsOnProblemsOfOneKeyHead) {
 /// A block after the query's position adds nothing to any sum, so its keys get no gradient.
 TEST(SelectedGradient, OfABlockInTheFutureIsExactlyZero) {
   const auto list = [](const Entry& e) { return e.slot == 0 ? 0 : e.slot + 2; };
-  Op::Problem p = causal(small(DType::bf16));
+  Op::Problem p = causal(small_problem(DType::bf16));
   p.lengths_q = {30, 20}, p.seq_q = 30, p.lengths_kv = {80, 96};
   const Example example = {.problem = p, .block = list};
   expect_gradients(example);
@@ -176,7 +160,7 @@ TEST(SelectedGradient, OfABlockInTheFutureIsExactlyZero) {
 
 TEST(SelectedGradient, OfATokenThatSeesNothingIsZeroAndAddsNothing) {
   const auto list = [](const Entry& e) { return e.token < 16 ? 3 : e.slot; };
-  const Example example = {.problem = causal(small()), .block = list};
+  const Example example = {.problem = causal(small_problem()), .block = list};
   Op::Inputs inputs = inputs_of(example);
   for (const std::int64_t element : spec::viewed_elements(inputs.softmax_sum))
     if (inputs.softmax_sum.load(element) == 0) inputs.softmax_sum.store(element, 1);
@@ -189,7 +173,7 @@ TEST(SelectedGradient, OfATokenThatSeesNothingIsZeroAndAddsNothing) {
 TEST(SelectedGradient, HidesTheFutureInModeTwoWithAMaskOnly) {
   for (const SelectedMask mask : {SelectedMask::absent, SelectedMask::compressed})
     for (const std::int64_t mode : {0, 2}) {
-      Op::Problem p = small();
+      Op::Problem p = small_problem();
       p.sparse_mode = mode, p.atten_mask = mask;
       expect_gradients({.problem = p});
     }
@@ -197,7 +181,7 @@ TEST(SelectedGradient, HidesTheFutureInModeTwoWithAMaskOnly) {
 
 TEST(SelectedGradient, CountsPositionsBeyondTheEdgeOfTheMask) {
   const auto list = [](const Entry& e) { return e.token / 16 + e.slot - 1 + (e.token < 16); };
-  Op::Problem p = small();
+  Op::Problem p = small_problem();
   p.batch = 1, p.lengths_q = {}, p.lengths_kv = {}, p.heads_q = 1, p.heads_kv = 1;
   p.seq_q = 2100, p.seq_kv = 2160;
   expect_gradients({.problem = causal(p), .block = list});
@@ -230,7 +214,7 @@ TEST(SelectedGradient, RefusesAnIndexThatNamesNoBlockAndWritesNothing) {
     const auto list = [&](const Entry& e) {
       return e.token == 5 && e.kv == 1 && e.slot == 2 ? bad : 0;
     };
-    const Example example = {.problem = small(), .block = list};
+    const Example example = {.problem = small_problem(), .block = list};
     const Op::Inputs inputs = inputs_without_forward(example);
     Op::Outputs outputs = outputs_of(example);
     try {

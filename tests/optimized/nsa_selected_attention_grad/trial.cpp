@@ -4,6 +4,24 @@
 
 namespace assay::test::selected {
 
+Op::Problem small_problem(spec::DType dtype, std::int64_t heads_q) {
+  return {.dtype = dtype,
+          .batch = 2,
+          .heads_q = heads_q,
+          .heads_kv = 2,
+          .seq_q = 37,
+          .seq_kv = 96,
+          .lengths_q = {37, 20},
+          .lengths_kv = {64, 96},
+          .selected_block_size = 16,
+          .selected_block_count = 3};
+}
+
+Op::Problem causal(Op::Problem problem) {
+  problem.sparse_mode = 2, problem.atten_mask = spec::SelectedMask::compressed;
+  return problem;
+}
+
 Op::Outputs run(const Example& example, const Op::Inputs& inputs,
                 const optimized::Options& options) {
   Op::Outputs outputs = outputs_of(example);
