@@ -1,7 +1,9 @@
 #pragma once
 
+#include <cstdint>
 #include <vector>
 
+#include "case/lengths.hpp"
 #include "case/reduction.hpp"
 
 /// Ways to shrink a case, common to all attention operators.
@@ -23,6 +25,36 @@ std::vector<Case<Op>> fewer_heads(const Case<Op>& c) {
     add(kv, group);
   }
   for (const std::int64_t per_kv : values_below(group, 1)) add(heads_kv, per_kv);
+  return cases;
+}
+
+/// Returns cases with some of the sequences.
+template <class Op>
+std::vector<Case<Op>> without_sequences(const Case<Op>& c) {
+  using Problem = typename Op::Problem;
+  std::vector<Case<Op>> cases;
+  for (const SequenceChoice& kept : fewer_sequences(c.problem.batch)) {
+    cases.push_back(c);
+    set_lengths(cases.back().problem, kept.of(all_lengths(c.problem, &Problem::length_q)),
+                kept.of(all_lengths(c.problem, &Problem::length_kv)));
+  }
+  return cases;
+}
+
+/// Returns cases with fewer queries, or with fewer keys. `cut(c, queries, keys)` returns a case
+/// with at most this many of both in each sequence; `least(problem)` the fewest keys of a sequence.
+template <class Op, auto cut>
+std::vector<Case<Op>> fewer_queries(const Case<Op>& c) {
+  std::vector<Case<Op>> cases;
+  for (const std::int64_t most : values_below(c.problem.seq_q, 1))
+    cases.push_back(cut(c, most, c.problem.seq_kv));
+  return cases;
+}
+template <class Op, auto cut, auto least>
+std::vector<Case<Op>> fewer_keys(const Case<Op>& c) {
+  std::vector<Case<Op>> cases;
+  for (const std::int64_t most : values_below(c.problem.seq_kv, least(c.problem)))
+    cases.push_back(cut(c, c.problem.seq_q, most));
   return cases;
 }
 

@@ -15,23 +15,6 @@ namespace assay::conformance::selection {
 
 using Lengths = std::vector<std::int64_t>;
 
-template <class Op>
-Case<Op> with_sequences(Case<Op> c, const SequenceChoice& kept) {
-  Problem& p = c.problem;
-  const Lengths of_queries = kept.of(all_lengths(p, &Problem::length_q));
-  const Lengths of_keys = kept.of(all_lengths(p, &Problem::length_kv));
-  set_lengths(p, of_queries, of_keys);
-  return c;
-}
-
-template <class Op>
-std::vector<Case<Op>> without_sequences(const Case<Op>& c) {
-  std::vector<Case<Op>> cases;
-  for (const SequenceChoice& kept : fewer_sequences(c.problem.batch))
-    cases.push_back(with_sequences(c, kept));
-  return cases;
-}
-
 /// Returns the case with at most this many queries and keys per sequence. Keys are cut to whole
 /// blocks, and to no fewer than a list needs.
 template <class Op>
@@ -45,22 +28,6 @@ Case<Op> cut(Case<Op> c, std::int64_t most_queries, std::int64_t most_keys) {
     length = std::max(std::min(length, most_keys) / size * size, listed_keys(p));
   set_lengths(p, of_queries, of_keys);
   return c;
-}
-
-template <class Op>
-std::vector<Case<Op>> fewer_queries(const Case<Op>& c) {
-  std::vector<Case<Op>> cases;
-  for (const std::int64_t most : values_below(c.problem.seq_q, 1))
-    cases.push_back(cut(c, most, c.problem.seq_kv));
-  return cases;
-}
-
-template <class Op>
-std::vector<Case<Op>> fewer_keys(const Case<Op>& c) {
-  std::vector<Case<Op>> cases;
-  for (const std::int64_t most : values_below(c.problem.seq_kv, listed_keys(c.problem)))
-    cases.push_back(cut(c, c.problem.seq_q, most));
-  return cases;
 }
 
 /// Returns cases with shorter lists: for each list length, one case with only as many keys as are

@@ -195,12 +195,16 @@ std::int64_t SuiteOf<Op>::tensor_elements(const Problem& p) {
 
 template <class Op>
 std::span<const Reduction<Op>> SuiteOf<Op>::reductions() {
-  static constexpr Reduction<Op> all[] = {
-      {"fewer sequences", without_sequences<Op>}, {"fewer queries", fewer_queries<Op>},
-      {"fewer blocks", fewer_blocks<Op>},         {"fewer keys", fewer_keys<Op>},
-      {"smaller blocks", smaller_blocks<Op>},     {"fewer heads", fewer_heads<Op>},
-      {"smaller heads", smaller_heads<Op>},       {"no mask", no_mask<Op>},
-      {"plain lists", plain_lists<Op>},           {"scale 1", unit_scale<Op>}};
+  static constexpr Reduction<Op> all[] = {{"fewer sequences", without_sequences<Op>},
+                                          {"fewer queries", fewer_queries<Op, cut<Op>>},
+                                          {"fewer blocks", fewer_blocks<Op>},
+                                          {"fewer keys", fewer_keys<Op, cut<Op>, listed_keys>},
+                                          {"smaller blocks", smaller_blocks<Op>},
+                                          {"fewer heads", fewer_heads<Op>},
+                                          {"smaller heads", smaller_heads<Op>},
+                                          {"no mask", no_mask<Op>},
+                                          {"plain lists", plain_lists<Op>},
+                                          {"scale 1", unit_scale<Op>}};
   return all;
 }
 

@@ -1,8 +1,6 @@
 #include "attention/definition.hpp"
 
 #include <algorithm>
-#include <mutex>
-#include <optional>
 
 #include "assay/reference/sparse_flash_attention_grad.hpp"
 #include "operators/sparse_flash_attention_grad/basis.hpp"
@@ -10,32 +8,13 @@
 namespace assay::conformance::sparse_flash {
 namespace {
 
-using reference::DoubleDouble;
-using reference::SeventyFive;
-
 template <class Real>
-class Lazy {
- public:
-  const auto& of(const Op::Problem& p, const Op::Inputs& inputs) {
-    std::call_once(flag_, [&] { made_.emplace(p, reference::operands_of<float>(p, inputs)); });
-    return *made_;
-  }
+using Oracle = reference::SparseFlashAttentionGrad<Real, float>;
 
- private:
-  std::once_flag flag_;
-  std::optional<reference::SparseFlashAttentionGrad<Real, float>> made_;
-};
-
-class InManyDigits : public Definition {
+class InManyDigits final : public DefinitionByOracles<InManyDigits, Oracle> {
  public:
   InManyDigits(const Op::Problem& p, const Op::Inputs& inputs) : problem_(p), inputs_(inputs) {}
 
-  DefinedRows row(const std::string& tensor, std::int64_t number) override {
-    return rows_of<SeventyFive>(many_, tensor, number);
-  }
-  DefinedRows quick_row(const std::string& tensor, std::int64_t number) override {
-    return rows_of<DoubleDouble>(twice_, tensor, number);
-  }
   std::int64_t products(const std::string& tensor) const override {
     const Op::Problem& p = problem_;
     const std::int64_t listed = std::min(p.seq_kv, p.sparse_block_size * p.sparse_block_count);
@@ -44,33 +23,34 @@ class InManyDigits : public Definition {
     return p.heads_q * p.seq_q * 4 * width * listed / std::max<std::int64_t>(1, p.seq_kv);
   }
 
- private:
-  static bool is_of_query(const std::string& tensor) { return tensor.starts_with("d_query"); }
-
   template <class Real>
-  DefinedRows rows_of(Lazy<Real>& lazy, const std::string& tensor, std::int64_t number) const {
-    const auto& oracle = lazy.of(problem_, inputs_);
+  Oracle<Real> make(std::int64_t) const {
+    return {problem_, reference::operands_of<float>(problem_, inputs_)};
+  }
+  template <class Oracles>
+  DefinedRows rows(const std::string& tensor, std::int64_t number, const Oracles& oracle) const {
     const bool rope = problem_.head_dim_rope > 0;
     DefinedRows rows;
     if (is_of_query(tensor)) {
       const auto [b, n, s] = query_extents(problem_).position(number);
-      const auto row = oracle.query_row(b, n, s);
+      const auto row = oracle(0).query_row(b, n, s);
       add_row(rows, "d_query", row.d_query);
       if (rope) add_row(rows, "d_query_rope", row.d_query_rope);
       return rows;
     }
     const auto [b, n, j] = key_extents(problem_).position(number);
-    const auto row = oracle.key_row(b, j);
+    const auto row = oracle(0).key_row(b, j);
     add_row(rows, "d_key", row.d_key);
     if (rope) add_row(rows, "d_key_rope", row.d_key_rope);
     if (!problem_.is_merged()) add_row(rows, "d_value", row.d_value);
     return rows;
   }
 
+ private:
+  static bool is_of_query(const std::string& tensor) { return tensor.starts_with("d_query"); }
+
   const Op::Problem& problem_;
   const Op::Inputs& inputs_;
-  Lazy<DoubleDouble> twice_;
-  Lazy<SeventyFive> many_;
 };
 
 }  // namespace

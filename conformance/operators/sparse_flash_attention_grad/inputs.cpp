@@ -1,8 +1,6 @@
 #include "operators/sparse_flash_attention_grad/inputs.hpp"
 
 #include <algorithm>
-#include <span>
-#include <utility>
 
 #include "assay/conformance/operators/sparse_flash_attention_grad.hpp"
 #include "assay/parallel/loop.hpp"

@@ -3,6 +3,7 @@
 #include <string>
 
 #include "attention/profiles.hpp"
+#include "attention/reductions.hpp"
 #include "case/lengths.hpp"
 #include "case/limits.hpp"
 #include "case/reduction.hpp"
@@ -40,27 +41,7 @@ Case<Op> cut(Case<Op> c, std::int64_t most_queries, std::int64_t most_keys) {
   set_lengths(p, of_queries, of_keys);
   return c;
 }
-std::vector<Case<Op>> fewer_sequences_of(const Case<Op>& c) {
-  std::vector<Case<Op>> cases;
-  for (const SequenceChoice& kept : fewer_sequences(c.problem.batch)) {
-    cases.push_back(c);
-    set_lengths(cases.back().problem, kept.of(all_lengths(c.problem, &Problem::length_q)),
-                kept.of(all_lengths(c.problem, &Problem::length_kv)));
-  }
-  return cases;
-}
-std::vector<Case<Op>> fewer_queries(const Case<Op>& c) {
-  std::vector<Case<Op>> cases;
-  for (const std::int64_t most : values_below(c.problem.seq_q, 1))
-    cases.push_back(cut(c, most, c.problem.seq_kv));
-  return cases;
-}
-std::vector<Case<Op>> fewer_keys(const Case<Op>& c) {
-  std::vector<Case<Op>> cases;
-  for (const std::int64_t most : values_below(c.problem.seq_kv, 1))
-    cases.push_back(cut(c, c.problem.seq_q, most));
-  return cases;
-}
+std::int64_t one_key(const Problem&) { return 1; }
 std::vector<Case<Op>> fewer_heads(const Case<Op>& c) {
   std::vector<Case<Op>> cases;
   for (std::int64_t heads = 1; heads < c.problem.heads_q; heads *= 2) {
@@ -164,9 +145,9 @@ std::vector<std::size_t> Suite<Op>::choice_of(const Case<Op>& c) {
 }
 
 std::span<const Reduction<Op>> Suite<Op>::reductions() {
-  static constexpr Reduction<Op> all[] = {{"fewer sequences", fewer_sequences_of},
-                                          {"fewer queries", fewer_queries},
-                                          {"fewer keys", fewer_keys},
+  static constexpr Reduction<Op> all[] = {{"fewer sequences", without_sequences<Op>},
+                                          {"fewer queries", fewer_queries<Op, cut>},
+                                          {"fewer keys", fewer_keys<Op, cut, one_key>},
                                           {"fewer heads", fewer_heads}};
   return all;
 }
