@@ -1,6 +1,5 @@
 #include "assay/reference/position_bias.hpp"
 
-#include <algorithm>
 #include <stdexcept>
 #include <string>
 

@@ -1,7 +1,6 @@
 #include <algorithm>
 #include <charconv>
 #include <concepts>
-#include <optional>
 #include <stdexcept>
 #include <string>
 #include <vector>

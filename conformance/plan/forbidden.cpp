@@ -1,7 +1,6 @@
 #include "plan/forbidden.hpp"
 
 #include <algorithm>
-#include <iterator>
 #include <map>
 #include <optional>
 #include <utility>

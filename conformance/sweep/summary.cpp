@@ -1,6 +1,3 @@
-#include <algorithm>
-#include <utility>
-
 #include "assay/conformance/sweep/sweep.hpp"
 
 namespace assay::conformance {

@@ -1,7 +1,6 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
-#include <optional>
 #include <system_error>
 
 #include "assay/engine/expression/graph.hpp"

@@ -1,7 +1,6 @@
 #include "nsa_selected_attention/kernel.hpp"
 
 #include <algorithm>
-#include <cmath>
 #include <limits>
 
 #include "rounding.hpp"

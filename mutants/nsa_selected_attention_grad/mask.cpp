@@ -1,5 +1,3 @@
-#include <algorithm>
-
 #include "nsa_selected_attention_grad/families.hpp"
 
 namespace assay::mutants::selected {

@@ -1,5 +1,4 @@
 #include <algorithm>
-#include <cmath>
 
 #include "nsa_selected_attention_grad/families.hpp"
 

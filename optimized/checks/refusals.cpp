@@ -1,6 +1,5 @@
 #include "checks/refusals.hpp"
 
-#include <algorithm>
 #include <array>
 #include <charconv>
 

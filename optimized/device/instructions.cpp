@@ -1,6 +1,5 @@
 #include "assay/device/instructions.hpp"
 
-#include <algorithm>
 #include <cmath>
 
 namespace assay::device {

@@ -1,7 +1,6 @@
 #include "flash_attention_score/checks.hpp"
 
 #include <algorithm>
-#include <array>
 #include <string>
 
 #include "attention/checks/attribute.hpp"

@@ -5,7 +5,6 @@
 #include <sstream>
 #include <stdexcept>
 #include <string_view>
-#include <type_traits>
 
 namespace assay::adapters {
 namespace {

@@ -1,7 +1,6 @@
 #include "assay/adapters/fenced.hpp"
 
 #include <tuple>
-#include <utility>
 
 #include "assay/spec/operators.hpp"
 #include "isolated/floating_point.hpp"

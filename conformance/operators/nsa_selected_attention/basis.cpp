@@ -1,7 +1,6 @@
 #include "operators/nsa_selected_attention/basis.hpp"
 
 #include <memory>
-#include <utility>
 
 #include "assay/reference/nsa_selected_attention.hpp"
 #include "attention/definition.hpp"

@@ -1,7 +1,5 @@
 #include "attention/exact/exact_case.hpp"
 
-#include <utility>
-
 #include "assay/conformance/inputs/inputs.hpp"
 #include "assay/conformance/operators/nsa_selected_attention_grad.hpp"
 #include "operators/nsa_selected_attention_grad/dense.hpp"

@@ -1,7 +1,6 @@
 #include "aclnn/runtime/process.hpp"
 
 #include <cstdlib>
-#include <optional>
 #include <stdexcept>
 #include <string>
 #include <utility>

@@ -1,5 +1,4 @@
 #include <string>
-#include <utility>
 
 #include "acl/acl.h"
 #include "aclnn/runtime/failure.hpp"

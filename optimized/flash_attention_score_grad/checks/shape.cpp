@@ -1,7 +1,5 @@
 #include "attention/checks/shape.hpp"
 
-#include <utility>
-
 #include "flash_attention_score_grad/checks/checks.hpp"
 
 namespace assay::optimized {

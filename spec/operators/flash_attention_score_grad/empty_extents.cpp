@@ -1,7 +1,6 @@
 #include "operators/attention/empty_extents.hpp"
 
 #include <algorithm>
-#include <utility>
 
 #include "operators/flash_attention_score_grad/table.hpp"
 

@@ -1,5 +1,3 @@
-#include <algorithm>
-
 #include "operators/nsa_selected_attention_grad/table.hpp"
 
 namespace assay::spec::nsa::selection {

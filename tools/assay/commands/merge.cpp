@@ -7,7 +7,6 @@
 #include <filesystem>
 #include <map>
 #include <memory>
-#include <optional>
 #include <sstream>
 
 #include "assay/conformance/report/listeners.hpp"

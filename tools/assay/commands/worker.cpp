@@ -1,7 +1,6 @@
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
-#include <algorithm>
 
 #include "assay/adapters/serve.hpp"
 #include "assay/fixtures/foreign.hpp"

@@ -1,7 +1,5 @@
 #include <fmt/format.h>
 
-#include <string_view>
-
 #include "guide/guide.hpp"
 
 namespace assay::cli {

@@ -1,7 +1,5 @@
 #include "operators/flash_attention_score/relations/relations.hpp"
 
-#include <memory>
-
 #include "attention/flash/statistics_index.hpp"
 
 namespace assay::conformance {

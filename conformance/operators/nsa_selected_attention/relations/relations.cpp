@@ -1,6 +1,5 @@
 #include "operators/nsa_selected_attention/relations/relations.hpp"
 
-#include <limits>
 #include <utility>
 
 #include "selection/heads.hpp"

@@ -1,8 +1,5 @@
 #include "aclnn/entries/attention/problem.hpp"
 
-#include <algorithm>
-#include <span>
-
 #include "aclnn/objects/operands.hpp"
 #include "attention/checks/call_extents.hpp"
 
