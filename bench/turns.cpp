@@ -1,6 +1,5 @@
 #include <chrono>
 #include <ctime>
-#include <iostream>
 #include <map>
 #include <sstream>
 #include <stdexcept>

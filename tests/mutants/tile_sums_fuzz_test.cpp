@@ -1,8 +1,6 @@
 #include <gtest/gtest.h>
 
-#include <algorithm>
 #include <iterator>
-#include <string>
 #include <vector>
 
 #include "assay/conformance/inputs/inputs.hpp"

@@ -8,7 +8,6 @@
 #include <map>
 #include <optional>
 #include <set>
-#include <type_traits>
 #include <utility>
 
 #include "flash_attention_score/checks.hpp"

@@ -1,9 +1,7 @@
 #include <charconv>
 #include <concepts>
 #include <optional>
-#include <span>
 #include <string>
-#include <string_view>
 #include <type_traits>
 #include <vector>
 

@@ -2,8 +2,6 @@
 
 #include <cmath>
 #include <limits>
-#include <memory>
-#include <string>
 #include <utility>
 #include <vector>
 

@@ -1,7 +1,6 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
-#include <string>
 
 #include "assay/conformance/judge/prepared_case.hpp"
 #include "assay/conformance/operators.hpp"

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <memory>
 #include <string>
-#include <vector>
 
 #include "../../printed.hpp"
 #include "assay/conformance/inputs/random.hpp"
