@@ -152,7 +152,11 @@ std::vector<std::string> case_words(const std::string& command_line,
     throw std::invalid_argument("replay line '" + command_line + "' is for operator '" + word +
                                 "'; expected '" + std::string(operator_name) + "'");
   std::vector<std::string> words;
-  while (stream >> word) words.push_back(word);
+  while (stream >> word) {
+    // A printed command quotes a word with a formula for the shell.
+    const bool is_quoted = word.size() > 1 && word.front() == '\'' && word.back() == '\'';
+    words.push_back(is_quoted ? word.substr(1, word.size() - 2) : word);
+  }
   return words;
 }
 

@@ -3,6 +3,7 @@
 #include <tuple>
 
 #include "assay/spec/operators.hpp"
+#include "assay/spec/takes_formulas.hpp"
 #include "isolated/floating_point.hpp"
 
 namespace assay::adapters {
@@ -23,7 +24,7 @@ class ModeFor {
 };
 
 template <class Op>
-class Fenced final : public spec::Implementation<Op> {
+class Fenced final : public spec::Implementation<Op>, public spec::TakesFormulas {
  public:
   using Problem = typename Op::Problem;
   using Inputs = typename Op::Inputs;
@@ -69,6 +70,11 @@ class Fenced final : public spec::Implementation<Op> {
       inner_->run_call(call, problem, inputs, outputs);
       return true;
     });
+  }
+  bool takes_formulas() const override { return spec::takes_formulas(*inner_) != nullptr; }
+  void set_formula(const std::string& variant) override {
+    if (spec::TakesFormulas* const takes = spec::takes_formulas(*inner_))
+      takes->set_formula(variant);
   }
   bool has_forward() const override {
     return asked([&] { return inner_->has_forward(); });

@@ -10,6 +10,7 @@
 #include "assay/spec/not_asked.hpp"
 #include "assay/spec/operators.hpp"
 #include "assay/spec/runs_elsewhere.hpp"
+#include "assay/spec/takes_formulas.hpp"
 #include "isolated/messages.hpp"
 #include "isolated/shared_tensors.hpp"
 #include "isolated/worker_process.hpp"
@@ -118,7 +119,9 @@ void return_all(SharedTensors& shared, std::size_t index, Tensors& tensors) {
 }
 
 template <class Op>
-class Isolated final : public spec::Implementation<Op>, public spec::RunsElsewhere {
+class Isolated final : public spec::Implementation<Op>,
+                       public spec::RunsElsewhere,
+                       public spec::TakesFormulas {
  public:
   using Problem = typename Op::Problem;
   using Inputs = typename Op::Inputs;
@@ -132,6 +135,8 @@ class Isolated final : public spec::Implementation<Op>, public spec::RunsElsewhe
   std::string name() const override { return greeting_.name; }
   bool checks_arguments() const override { return greeting_.checks_arguments; }
   bool has_forward() const override { return greeting_.has_forward; }
+  bool takes_formulas() const override { return greeting_.takes_formulas; }
+  void set_formula(const std::string& variant) override { formula_ = variant; }
   std::vector<spec::Metric> metrics() const override { return metrics_; }
 
   std::optional<std::string> unsupported(const spec::Call<Op>& call) const override {
@@ -150,7 +155,7 @@ class Isolated final : public spec::Implementation<Op>, public spec::RunsElsewhe
   void run_call(const spec::Call<Op>& call, const Problem& problem, const Inputs& inputs,
                 Outputs& outputs) override {
     Packer packer;
-    packer.add(Request::run_call, call);
+    packer.add(Request::run_call, call, formula_);
     run_on(packer, problem, inputs, outputs);
   }
   void forward(const Problem& problem, Inputs& inputs) override {
@@ -319,6 +324,7 @@ class Isolated final : public spec::Implementation<Op>, public spec::RunsElsewhe
   mutable KeptFile shareable_;
   mutable Greeting greeting_;
   std::vector<spec::Metric> metrics_;
+  std::string formula_;  ///< of the next call
 };
 
 }  // namespace

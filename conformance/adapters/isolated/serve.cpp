@@ -13,6 +13,7 @@
 
 #include "assay/spec/not_asked.hpp"
 #include "assay/spec/operators.hpp"
+#include "assay/spec/takes_formulas.hpp"
 #include "isolated/channel.hpp"
 #include "isolated/guarded_memory.hpp"
 #include "isolated/messages.hpp"
@@ -201,7 +202,12 @@ class Server {
 
   void run(Request kind, Unpacker& request, const Descriptor& file, Packer& answer) {
     std::optional<spec::Call<Op>> call;
-    if (kind == Request::run_call) call = request.take<spec::Call<Op>>();
+    if (kind == Request::run_call) {
+      call = request.take<spec::Call<Op>>();
+      const auto formula = request.take<std::string>();
+      if (spec::TakesFormulas* const takes = spec::takes_formulas(implementation_))
+        takes->set_formula(formula);
+    }
     const auto problem = request.take<typename Op::Problem>();
     const auto in = request.take<std::vector<Outline>>();
     const auto out = request.take<std::vector<Outline>>();
@@ -248,7 +254,8 @@ void serve(const std::function<std::unique_ptr<spec::Implementation<Op>>()>& mak
       send(channel, answer_of([&](Packer& greeting) {
              implementation = make();
              greeting.add(Greeting{implementation->name(), implementation->checks_arguments(),
-                                   implementation->has_forward()});
+                                   implementation->has_forward(),
+                                   spec::takes_formulas(*implementation) != nullptr});
            }));
   if (greeted && implementation) Server<Op>(channel, *implementation).answer_all();
   if (greeted && !implementation) receive(channel);  // waits for the goodbye of the judge

@@ -186,6 +186,8 @@ TEST(Variant, IsPartOfTheReplayLine) {
   const std::string line = "flash_attention_score_grad --variant=" + std::string(softcap);
   const auto c = parse_case<Op>(case_words(line, Op::name));
   EXPECT_EQ(command_line(c), line);
+  const std::string quoted = "flash_attention_score_grad '--variant=" + std::string(softcap) + "'";
+  EXPECT_EQ(command_line(parse_case<Op>(case_words(quoted, Op::name))), line);
   for (const char* other : {" --track=exact", " --rows=2"})
     EXPECT_THROW(parse_case<Op>(case_words(line + other, Op::name)), std::invalid_argument);
   EXPECT_THROW(parse_case<Op>(case_words(line + "*", Op::name)), std::invalid_argument);

@@ -353,7 +353,7 @@ def test_a_program_gets_the_formula_so_the_printed_command_repeats_the_case(tmp_
     subprocess.run(command, capture_output=True, check=False)
     reports = assay.read_reports(report)
     assert reports.verdicts == {verdict: 1}
-    again = subprocess.run(shlex.split(reports[0].replay), capture_output=True, check=False, text=True)
+    again = subprocess.run([program, *shlex.split(reports[0].replay)[1:]], capture_output=True, check=False, text=True)
     assert again.stdout.startswith(verdict), again.stdout + again.stderr
 
 

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <concepts>
 #include <cstdint>
 #include <span>
 #include <string>
@@ -7,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "assay/spec/attention_problem.hpp"
 #include "assay/spec/call.hpp"
 #include "assay/spec/requirement.hpp"
 #include "assay/spec/striding.hpp"
@@ -94,8 +96,12 @@ void visit_case_fields(CaseType& c, Visitor&& visit) {
     visit(pattern.field, c.patterns.*pattern.member, pattern.meaning);
   visit("relation", c.relation,
         "relation between several runs that the case checks; only with track relation");
+  constexpr bool takes_formulas =
+      std::same_as<typename CaseType::Operator::Problem, spec::AttentionProblem>;
   visit("variant", c.variant,
-        "ID:name, another legal way to make the call, see 'assay explain ID'");
+        takes_formulas ? "ID:name, another legal way to make the call, see 'assay explain ID'; or "
+                         "formula:..., a score or a mask of your own: see docs/variants.md"
+                       : "ID:name, another legal way to make the call, see 'assay explain ID'");
   visit("violate", c.violate, "ID:name, the requirement that the call breaks");
   visit("upstream", c.upstream,
         "on: a kernel must refuse calls that only the vendor's code forbids; off: it may accept "
