@@ -60,6 +60,9 @@ template <class Gradient>
 auto forward_case(const Case<Gradient>& c) {
   if (c.track != Track::bound || !c.violate.empty())
     throw std::invalid_argument("forward and gradient are judged together in track bound only");
+  if constexpr (requires { c.problem.has_sink(); })
+    if (c.problem.has_sink())
+      throw std::invalid_argument("forwards with a sink are not covered: use --sink=none");
   using Pair = ForwardOf<Gradient>;
   using Forward = typename Pair::Forward;
   Case<Forward> made{.problem = c.problem,

@@ -25,7 +25,6 @@ FlashRequirement of_page(std::string_view id, std::string_view statement,
           .source = {sink_page, section},
           .standing = Standing::page,
           .page_for = pages,
-          .status_for = pages,
           .applies = has_given_sink,
           .holds = always};
 }
@@ -71,6 +70,7 @@ FlashRequirement sink_type() {
   FlashRequirement one =
       of_page("SNK-C03", "sinkIn is FLOAT and has storage format ND.", "parameters");
   one.status = exactly(Status::param_invalid);
+  one.status_for = pages;
   one.holds = [](const FlashCall& c) {
     return !has_given_sink(c) ||
            (c.parameters.sink.dtype == DType::fp32 && !is_private(c.parameters.sink.format));
@@ -112,6 +112,7 @@ FlashRequirement sink_shape() {
 FlashRequirement dsink_type() {
   FlashRequirement one = of_page("SNK-C04a", "dsinkOut is FLOAT.", "parameters");
   one.status = exactly(Status::param_invalid);
+  one.status_for = pages;
   one.holds = [](const FlashCall& c) {
     return !has_given_sink(c) || !given(c.parameters.dsink) ||
            c.parameters.dsink.dtype == DType::fp32;
@@ -165,6 +166,7 @@ FlashRequirement narrow_types() {
   FlashRequirement one =
       of_page("SNK-C07", "query, keyIn, value, dy and attentionIn are not FLOAT32.", "parameters");
   one.status = exactly(Status::param_invalid);
+  one.status_for = pages;
   one.applies = is_of_sink_page;
   one.holds = [](const FlashCall& c) {
     const DType dtype = c.parameters.query.dtype;

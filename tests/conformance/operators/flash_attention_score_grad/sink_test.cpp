@@ -156,6 +156,31 @@ TEST(Sinks, PlanHasNumericCasesOfEverySizeAndCallsThatBreakEachRequirement) {
     EXPECT_GE(std::ranges::count(broken, id), 1) << id;
 }
 
+/// Judges the planned cases with a sink that a plain kernel finishes quickly, and their relations.
+TEST(Sinks, PlannedCasesAndRelationsHoldForACorrectKernelAndRelationsFindALostSign) {
+  const auto all = mutants::mutants<Op>();
+  const auto named = [&](std::string_view name) {
+    return std::ranges::find(all, name, &mutants::Mutant::name)->make();
+  };
+  const auto right = named("dsink_pair_by_pair"), wrong = named("dsink_sign_lost");
+  int judged = 0, related = 0, found = 0;
+  for (const Case<Op>& c : sample<Op>({})) {
+    const bool is_relation = c.track == Track::relation;
+    if (!c.problem.has_sink() || !c.violate.empty() || c.track == Track::arguments ||
+        Suite<Op>::multiply_adds(c.problem) > 3e6)
+      continue;
+    const CaseReport report = judge_case(c, *right);
+    EXPECT_TRUE(report.verdict == Verdict::conforms || c.relation == "zero_dy")
+        << report.command_line << ": " << spec::to_string(static_cast<Verdict>(report.verdict));
+    EXPECT_FALSE(are_numbers_wrong(report.verdict)) << report.command_line;
+    ++(is_relation ? related : judged);
+    if (c.relation == "equal_scores") found += are_numbers_wrong(judge_case(c, *wrong).verdict);
+  }
+  EXPECT_GE(judged, 15);
+  EXPECT_GE(related, 10);
+  EXPECT_EQ(found, 2);
+}
+
 TEST(Sinks, EachFaultIsFoundAndEveryCorrectKernelConforms) {
   std::vector<Case<Op>> cases;
   for (const Case<Op>& c : mutants::kill_cases<Op>())

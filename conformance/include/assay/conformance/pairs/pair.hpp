@@ -30,7 +30,8 @@ struct SavedValue {
 template <class Gradient>
 struct ForwardOf;
 
-/// The gradient reads attentionOut and the softmax statistics. u4 has the forward of u1.
+/// The gradient reads attentionOut and the softmax statistics. u4 has the forward of u1, and g3
+/// without a sink that of g2.
 template <>
 struct ForwardOf<spec::FlashAttentionScoreGrad> {
   using Forward = spec::FlashAttentionScore;
@@ -40,6 +41,7 @@ struct ForwardOf<spec::FlashAttentionScoreGrad> {
       case FlashEntryPoint::g1:
         return FlashForwardEntryPoint::f1;
       case FlashEntryPoint::g2:
+      case FlashEntryPoint::g3:
         return FlashForwardEntryPoint::f2;
       case FlashEntryPoint::u1:
       case FlashEntryPoint::u4:
