@@ -81,7 +81,8 @@ std::vector<double> Basis::values(const RowsOf& rows, const Op::Outputs& outputs
 Decision Basis::judge_saved_values(const Case<Op>& c, const Op::Inputs& inputs,
                                    const spec::Numerics& numerics, CaseReport& report) {
   if (is_formula(c.variant) || c.problem.has_sink()) {
-    const Fact fact(FactKind::changed_forward_not_judged, c.problem.has_sink() ? "sink" : "formula");
+    const Fact fact(FactKind::changed_forward_not_judged,
+                    c.problem.has_sink() ? "sink" : "formula");
     report.findings.push_back({.rule = FindingRule::note, .fact = fact});
     return {Rule::not_offered, fact};
   }

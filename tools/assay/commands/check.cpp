@@ -137,9 +137,10 @@ class FileJudge {
     report.implementation = name;
     report.outputs_file = options_.file;
     if (actual.profile.empty())
-      report.findings.push_back({.rule = conformance::FindingRule::note,
-                                 .tensor = {},
-                                 .fact = {FactKind::file_without_numerics, options_.numerics.text()}});
+      report.findings.push_back(
+          {.rule = conformance::FindingRule::note,
+           .tensor = {},
+           .fact = {FactKind::file_without_numerics, options_.numerics.text()}});
     if (!replaced_.empty())
       report.findings.push_back({.rule = conformance::FindingRule::note,
                                  .tensor = {},
