@@ -7,6 +7,10 @@ namespace {
 
 using P = FlashParameters;
 
+/// The pages that name the status of a null pointer.
+constexpr FlashEntryPoint null_pages[] = {FlashEntryPoint::u1, FlashEntryPoint::u3,
+                                          FlashEntryPoint::g3};
+
 /// The pages of u3 (source S-V3), u2 and u4 require that paddingMask is a null pointer.
 bool requires_null_padding_mask(const FlashCall& c) { return is_u3(c) || is_of_public_page(c); }
 
@@ -43,13 +47,14 @@ FlashRequirement statistics_present() {
 
 std::vector<FlashRequirement> presence_requirements() {
   return {tensors_present<FlashOp, always<FlashOp>, &P::query, &P::key, &P::value, &P::dy>(
-              worded<FlashOp>(
-                  with_status(by("FAG-C01", {unpadding_page, "return values"}, "FAG-Q28", u_pages),
-                              Status::param_nullptr),
-                  "query, keyIn, value and dy are not null.")),
+              worded<FlashOp>(with_status(by("FAG-C01", {unpadding_page, "return values"},
+                                             "FAG-Q28", u_pages, g3_page),
+                                          Status::param_nullptr, null_pages),
+                              "query, keyIn, value and dy are not null.")),
           outputs_present<FlashOp, &P::dq, &P::dk, &P::dv>(worded<FlashOp>(
-              with_status(by("FAG-C02", {unpadding_page, "return values"}, {}, u_pages),
-                          Status::param_nullptr),
+              with_status(
+                  by("FAG-C02", {unpadding_page, "return values"}, {}, u_pages, g3_page),
+                  Status::param_nullptr, null_pages),
               "dqOut, dkOut, dvOut, workspaceSize and executor are not null; dpseOut may be.")),
           attention_in_present(),
           statistics_present(),
