@@ -79,6 +79,9 @@ std::string_view without_quoted(std::string_view line) {
 std::vector<std::string> words_of_line(const std::string& line) {
   std::istringstream stream{std::string(without_quoted(trimmed(line)))};
   std::vector<std::string> words(std::istream_iterator<std::string>(stream), {});
+  for (std::string& word : words)  // a printed command quotes a formula
+    if (word.starts_with("'--variant=") && word.ends_with('\''))
+      word = word.substr(1, word.size() - 2);
   if (words.size() > 2 && words[1] == "run") words.erase(words.begin(), words.begin() + 2);
   if (words.size() > 1 && words.back().starts_with("--implementation=")) words.pop_back();
   return words;
