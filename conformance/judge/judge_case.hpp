@@ -85,7 +85,19 @@ std::optional<CaseReport> not_asked(const Case<Op>& c, spec::Implementation<Op>&
   return report;
 }
 
-/// Judges a call that breaks a requirement. Only phase 1 runs.
+/// Returns why the kernel does not support the call that the case breaks, or nothing.
+template <class Op>
+std::optional<std::string> unsupported_unbroken(const Case<Op>& c,
+                                                spec::Implementation<Op>& kernel) {
+  Case<Op> legal = c;
+  legal.violate.clear();
+  std::optional<std::string> reason;
+  answer_of([&] { reason = kernel.unsupported(call_of(legal)); });  // check() shows a fault, too
+  return reason;
+}
+
+/// Judges a call that breaks a requirement. Only phase 1 runs. A kernel that does not support the
+/// legal call has no reason to check the broken one.
 template <class Op>
 CaseReport judge_violation(const Case<Op>& c, spec::Implementation<Op>& kernel) {
   const spec::Call<Op> call = call_of(c);  // throws if the call breaks no requirement
@@ -93,6 +105,10 @@ CaseReport judge_violation(const Case<Op>& c, spec::Implementation<Op>& kernel) 
   report.implementation = kernel.name();
   const spec::Requirement<Op>* requirement = requirement_of<Op>(c.violate);
   report.violated_requirement = requirement->id;
+  if (const auto reason = unsupported_unbroken(c, kernel)) {
+    decide(report, not_offered(*reason), FindingRule::note, *reason);
+    return report;
+  }
   const Answer answer = answer_of([&] { kernel.check(call); });
   if (answer.failure) {
     decide(report, *answer.failure, FindingRule::status);

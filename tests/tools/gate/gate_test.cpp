@@ -79,6 +79,7 @@ TEST(Gate, NamesTheWrongWord) {
   const std::pair<const char*, const char*> wrong[] = {
       {"gate", "needs kernel"},
       {"gate nobody", "KERNEL is 'nobody'"},
+      {"gate python:mine.py", "write 'command:python3 -m assay serve mine.py:FUNCTION'"},
       {"gate mine.py:kernel", "KERNEL is 'mine.py:kernel', a Python function: write 'command:"},
       {"gate flash_like flash", "no operator 'flash'"},
       {"gate flash_like --budget=soon", "--budget is 'soon'"},

@@ -28,12 +28,16 @@ std::optional<Foreign> foreign(const std::string& name) {
 
 void require_scheme(const Foreign& foreign, const std::string& flag) {
   if (std::ranges::find(schemes, foreign.scheme) != schemes.end()) return;
-  if (foreign.scheme.ends_with(".py"))
+  const std::string name = foreign.scheme + ":" + foreign.rest;
+  if (foreign.scheme == "python" || foreign.scheme.ends_with(".py")) {
+    std::string function = foreign.scheme == "python" ? foreign.rest : name;
+    if (function.find(':') == std::string::npos) function += ":FUNCTION";
     throw UsageError(
-        fmt::format("{2} is '{0}:{1}', a Python function: write 'command:python3 -m assay serve "
-                    "{0}:{1}', where python3 must have the package assay installed",
-                    foreign.scheme, foreign.rest, flag));
-  throw UsageError(fmt::format("{} is '{}:{}'{}", flag, foreign.scheme, foreign.rest,
+        fmt::format("{} is '{}', a Python function: write 'command:python3 -m assay serve {}', "
+                    "where python3 must have the package assay installed",
+                    flag, name, function));
+  }
+  throw UsageError(fmt::format("{} is '{}'{}", flag, name,
                                one_of(foreign.scheme, schemes,
                                       "a name that is not registered must start "
                                       "with")));
