@@ -162,11 +162,12 @@ template <class Op>
 void add_entries(std::vector<Entry>& all) {
   if constexpr (requires { test::phase_2_of(typename Op::EntryPoint{}); })
     for (const auto& [entry_point, name] : spec::spellings_of<typename Op::EntryPoint>.entries)
-      if (test::phase_2_of(entry_point) != nullptr) all.push_back([entry_point](fuzz::Bytes& bytes) {
-        call_entries(spec::call_of(problem_of<Op>(entry_point), entry_point, spec::Product::a2,
-                                   spec::Striding::contiguous, spec::Striding::contiguous),
-                     bytes, test::phase_2_of(entry_point));
-      });
+      if (test::phase_2_of(entry_point) != nullptr)
+        all.push_back([entry_point](fuzz::Bytes& bytes) {
+          call_entries(spec::call_of(problem_of<Op>(entry_point), entry_point, spec::Product::a2,
+                                     spec::Striding::contiguous, spec::Striding::contiguous),
+                       bytes, test::phase_2_of(entry_point));
+        });
 }
 
 }  // namespace

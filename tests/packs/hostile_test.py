@@ -153,7 +153,7 @@ class HostilePacks(unittest.TestCase):
                 (lambda m: m["files"].pop("goldens.h5"), "files: no member 'goldens.h5'"),
                 (lambda m: m["files"].update({"../secret": {"bytes": 1, "sha256": ""}}), "files lists '../secret'"),
                 (lambda m: m.update(cases=m["cases"] + 1), f"; it must be {len(self.recipes())}, the number of recipes"),
-                (lambda m: m["inputs"].update({"0" * 12: {}}), "inputs lists the case '000000000000', but the pack has no recipe of this case"),
+                (lambda m: m["inputs"].update({"0" * 12: {}}), "lists the case '000000000000', but the pack has no recipe of this case"),
                 (lambda m: m["inputs"].pop(id), f"inputs: no member '{id}'"),
                 (lambda m: m["inputs"][id].update(ghost="0"), "digests; expected"),
                 (lambda m: m.update(numerics="none"), "manifest.json: numerics is 'none': no numerics preset 'none'"),

@@ -52,9 +52,8 @@ std::vector<FlashRequirement> presence_requirements() {
                                           Status::param_nullptr, null_pages),
                               "query, keyIn, value and dy are not null.")),
           outputs_present<FlashOp, &P::dq, &P::dk, &P::dv>(worded<FlashOp>(
-              with_status(
-                  by("FAG-C02", {unpadding_page, "return values"}, {}, u_pages, g3_page),
-                  Status::param_nullptr, null_pages),
+              with_status(by("FAG-C02", {unpadding_page, "return values"}, {}, u_pages, g3_page),
+                          Status::param_nullptr, null_pages),
               "dqOut, dkOut, dvOut, workspaceSize and executor are not null; dpseOut may be.")),
           attention_in_present(),
           statistics_present(),

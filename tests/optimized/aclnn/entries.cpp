@@ -89,7 +89,8 @@ constexpr Entry entry<spec::SelectedEntryPoint::s1> = {
 
 /// True if the library has the entry point. g3 has no functions yet.
 template <auto entry_point>
-constexpr bool is_offered = !std::is_null_pointer_v<std::remove_const_t<decltype(entry<entry_point>)>>;
+constexpr bool is_offered =
+    !std::is_null_pointer_v<std::remove_const_t<decltype(entry<entry_point>)>>;
 
 template <auto entry_point, class Use>
 void use_entry(const Use& use) {

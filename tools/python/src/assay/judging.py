@@ -62,7 +62,7 @@ def export_lines(
     try:
         program.run(["export", file, *declared, f"--lines={listed}"])
     except AssayError as error:  # the temporary file is deleted before the user reads the message: name only the line
-        raise AssayError(str(error).replace(f"{listed}:", "line ")) from None
+        raise type(error)(str(error).replace(f"{listed}:", "line ")) from None
     return read_cases(file)
 
 

@@ -214,5 +214,5 @@ def _length(axis: str, fields: Mapping[str, object]) -> int:
 
 
 def _can_have_formula(case: Case) -> bool:
-    flags = ("--variant=", "--violate=", "--rows=", "--relation=")
+    flags = ("--variant=", "--violate=", "--rows=", "--relation=", "--sink=")
     return case.track == "bound" and not any(word.startswith(flags) for word in case.command.split())
