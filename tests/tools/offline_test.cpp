@@ -165,8 +165,9 @@ TEST(Offline, LinesAreTheCasesAndOneIsStoredOnce) {
   EXPECT_PRED2(has, twice.out, std::string(" contains 2 cases, "));
   std::ofstream(lines) << "## cases of mine\n# a note\nnsa_compress_grad --seq=40\nnsa 3\n";
   EXPECT_PRED2(has, export_with({}).err, std::string("lines.txt:4: no operator 'nsa'"));
-  for (const char* flag :
-       {"--only=seq", "--largest=9", "--random=0", "--cases=lines.txt", "--full"}) {
+  std::ofstream(lines) << "nsa_compress_grad --seq=40\n";
+  for (const std::string& flag : std::vector<std::string>{"--only=seq", "--largest=9", "--random=0",
+                                                          "--cases=" + lines, "--full"}) {
     const Answer both = export_with({flag});
     EXPECT_EQ(both.code, 2) << flag;
     EXPECT_PRED2(has, both.err, std::string("only one of the two")) << flag;

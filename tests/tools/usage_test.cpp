@@ -154,16 +154,20 @@ TEST(Usage, UnknownIdsAreNamed) {
 TEST(Usage, FlagsThatSelectNothingAreReported) {
   const Folder folder;
   std::ofstream(folder / "mine.txt") << "nsa_compress_grad --seq=40\n";
+  const std::string mine = folder / "mine.txt";
   for (const std::string command : {"export ", "golden "})
-    for (const std::string flag : {"--cases=absent.txt", "--product=a2", "--only=zzz", "--full",
-                                   "--seed=5", "--largest=7", "--lines=absent.txt"})
+    for (const std::string& flag :
+         std::vector<std::string>{"--cases=" + mine, "--product=a2", "--only=zzz", "--full",
+                                  "--seed=5", "--largest=7", "--lines=" + mine})
       expect_usage(command + (folder / "q.h5") + " " + flag + " " + case_to_run,
                    {flag.substr(0, flag.find('=')), "flash_attention_score_grad", "one case"});
-  for (const std::string flag : {"--seed=5", "--random=1", "--product=a2", "--only=bf16",
-                                 "--cases=absent.txt", "--full", "--report=absent.json"})
+  for (const std::string& flag :
+       std::vector<std::string>{"--seed=5", "--random=1", "--product=a2", "--only=bf16",
+                                "--cases=" + mine, "--full", "--report=absent.json"})
     expect_usage("list operators " + flag, {flag.substr(0, flag.find('=')), "requires --coverage"});
-  for (const std::string chosen : {"nsa_compress_grad", "--only=bf16", "--seed=5", "--upstream=off",
-                                   "--full", "--cases=absent.txt"})
+  for (const std::string& chosen :
+       std::vector<std::string>{"nsa_compress_grad", "--only=bf16", "--seed=5", "--upstream=off",
+                                "--full", "--cases=" + mine})
     expect_usage("list --coverage --report=absent.json " + chosen,
                  {"--report", "'" + chosen.substr(0, chosen.find('=')) +
                                   "' has no effect together with --report"});

@@ -6,8 +6,9 @@
 namespace assay::spec {
 namespace {
 
-/// The page of g3 states what the page of g2 states.
+/// The page of g3 states what the page of g2 states, but of products: SNK-P01 and SNK-P02.
 void add_page_of_sink(detail::FlashRequirement& one) {
+  if (one.id.starts_with("FAG-P")) return;
   if (std::ranges::find(one.stated_for, FlashEntryPoint::g2) == one.stated_for.end()) return;
   if (one.page_for.empty())
     one.page_for = detail::g3_page;

@@ -106,7 +106,11 @@ double expect_equal_judgements(const std::vector<Case<Op>>& cases,
 template <class Op, class Wanted>
 std::vector<Case<Op>> selected(Wanted&& wanted) {
   std::vector<Case<Op>> cases = sample<Op>({});
-  std::erase_if(cases, [&](const Case<Op>& c) { return c.relation == "cascade" || !wanted(c); });
+  std::erase_if(cases, [&](const Case<Op>& c) {
+    if constexpr (requires { has_sink(c.entry_point); })
+      if (has_sink(c.entry_point)) return true;  // our library does not offer it
+    return c.relation == "cascade" || !wanted(c);
+  });
   return cases;
 }
 
@@ -131,10 +135,19 @@ void expect_equal_variants(spec::Implementation<Op>& kernel) {
   expect_equal_judgements(cases, kernel);
 }
 
+/// Returns whether the rows of all outputs belong to sequences. A forward does not write the other
+/// rows, so they keep the bytes of the buffer, which differ.
+template <class Op>
+bool writes_every_row(const Case<Op>& c) {
+  if constexpr (requires { c.problem.padding_q; }) return c.problem.padding_q == 0;
+  return true;
+}
+
 /// Judges about 80 legal calls of a sweep, in process and through the C API.
 template <class Op>
 void expect_equal_outputs(spec::Implementation<Op>& kernel) {
-  const auto all = selected<Op>([](const Case<Op>& c) { return c.violate.empty(); });
+  const auto all =
+      selected<Op>([](const Case<Op>& c) { return c.violate.empty() && writes_every_row(c); });
   std::vector<Case<Op>> cases;
   for (std::size_t k = 0; k < all.size(); k += all.size() / 80 + 1) cases.push_back(all[k]);
   ASSERT_GT(cases.size(), 10u);

@@ -156,7 +156,7 @@ TEST(Case, FieldTextsNameEveryField) {
   const auto texts = field_texts(FlashCase{});
   EXPECT_EQ(texts.front(), (std::pair<std::string, std::string>{"layout", "BNSD"}));
   EXPECT_EQ(texts.back(), (std::pair<std::string, std::string>{"seed", "1"}));
-  EXPECT_EQ(texts.size(), 45u);
+  EXPECT_EQ(texts.size(), 47u);
 }
 
 TEST(Case, IdIsTwelveHexadecimalDigitsOfTheLine) {
@@ -211,9 +211,10 @@ INSTANTIATE_TEST_SUITE_P(
                 "float)"},
         BadLine{"--keep_prob=0.5",
                 "--keep_prob=0.5 needs a drop mask: add --drop_mask=exact or --drop_mask=granules"},
-        BadLine{"--keep_prob=0 --drop_mask=exact", "--keep_prob=0: accepted: 1, or what float"},
-        BadLine{"--keep_prob=1.5 --drop_mask=exact", "--keep_prob=1.5: accepted: 1, or what"},
-        BadLine{"--keep_prob=1e-60 --drop_mask=exact", "--keep_prob=1e-60: accepted: 1, or what"},
+        BadLine{"--keep_prob=0 --drop_mask=exact", "--keep_prob=0: accepted: 1, or a number"},
+        BadLine{"--keep_prob=1.5 --drop_mask=exact", "--keep_prob=1.5: accepted: 1, or a number"},
+        BadLine{"--keep_prob=1e-60 --drop_mask=exact",
+                "--keep_prob=1e-60: accepted: 1, or a number"},
         BadLine{"--keep_prob=0.999999999 --drop_mask=exact", "--keep_prob=0.999999999: accepted"},
         BadLine{
             "--inputs=odd",

@@ -52,7 +52,7 @@ TEST(Record, HoldsListsAsNumbers) {
   EXPECT_EQ(field(record, "lengths_kv"), fixtures::Field(std::vector<std::int64_t>{}));
   EXPECT_EQ(field(record, "seq_kv"), fixtures::Field(std::int64_t{5}));
   EXPECT_EQ(field(record, "layout"), fixtures::Field(std::string("TND")));
-  EXPECT_EQ(record.problem.size(), 30u);
+  EXPECT_EQ(record.problem.size(), 31u);
 }
 
 TEST(Record, EveryTensorComesBackFromAFile) {

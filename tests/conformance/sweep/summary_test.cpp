@@ -1,6 +1,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <concepts>
 #include <initializer_list>
 #include <string>
 #include <vector>
@@ -200,7 +201,7 @@ TEST(RequirementCoverage, CountsARequirementOnEveryEntryPointWhosePageStatesIt) 
   const auto row = std::ranges::find(summary.requirements.requirements, "FAG-C39",
                                      &RequirementCoverage::Requirement::id);
   ASSERT_NE(row, summary.requirements.requirements.end());
-  EXPECT_EQ(row->on.size(), 6u);
+  EXPECT_EQ(row->on.size(), 7u);
   for (RequirementCoverage::On& on : row->on) on.accepted = on.rejected = 0;
   const auto missing = [&](const std::string& name) {
     return std::ranges::count(summary.requirements.unexercised(), name) == 1;
@@ -231,7 +232,11 @@ void expect_every_stated_side_planned() {
       if (c.violate.empty() && requirement.is_exercised_by(call) && requirement.holds(call))
         coverage.accept(requirement.id, entry_point);
   }
-  EXPECT_EQ(coverage.unexercised(), std::vector<std::string>{});
+  std::vector<std::string> none_breaks_alone;
+  // g3 has no fp32, so each type of slopes breaks a disputed requirement in addition to FAG-C80.
+  if constexpr (std::same_as<AnyOp, spec::FlashAttentionScoreGrad>)
+    none_breaks_alone.push_back("FAG-C80 on g3");
+  EXPECT_EQ(coverage.unexercised(), none_breaks_alone);
 }
 
 TEST(RequirementCoverage, OfTheDefaultPlanReachesEverySideThatAPageStates) {

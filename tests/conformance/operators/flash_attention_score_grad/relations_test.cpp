@@ -50,7 +50,9 @@ const std::map<std::string, std::string>& caught() {
       {"concatenate_rope", "rope_not_scaled"},
       {"layouts", "bsnd_read_as_bnsd"},
       {"views", "mask_strides_ignored"},
-      {"statistics_order", "same_as_input_ignored"}};
+      {"statistics_order", "same_as_input_ignored"},
+      {"remove_sink", "sink_added_again"},
+      {"equal_scores", "dsink_sign_lost"}};
   return table;
 }
 
@@ -96,6 +98,7 @@ TEST_P(EveryRelation, HoldsForOurKernel) {
   const auto kernel = optimized::flash_attention_score_grad(device::a2());
   for (const std::uint64_t seed : {1, 1000})
     for (const FlashCase& c : cases(seed)) {
+      if (kernel->unsupported(call_of(c))) continue;  // a sink
       const CaseReport report = PreparedRelation(c).judge_case(*kernel);
       EXPECT_EQ(report.verdict, Verdict::conforms) << printed(report);
     }

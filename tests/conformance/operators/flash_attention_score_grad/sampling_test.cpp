@@ -103,7 +103,9 @@ TEST(Sample, UsesEveryEntryPointOnEveryProductThatOffersIt) {
       EXPECT_EQ((counts[{entry_point, product}]) > 0, offered)
           << entry_point_name << " " << product_name;
       if (!offered) continue;
-      EXPECT_GE((counts[{entry_point, product}]), 25) << entry_point_name << " " << product_name;
+      // Most cases with a sink are written by hand, for one product.
+      const int least = has_sink(entry_point) ? 10 : 25;
+      EXPECT_GE((counts[{entry_point, product}]), least) << entry_point_name << " " << product_name;
     }
 }
 
@@ -114,8 +116,8 @@ TEST(Sample, OfOneProductHoldsNoOtherAndNoEntryPointThatItLacks) {
   }
 }
 
-TEST(Sample, HasAtMost1850CasesWithoutRefusals) {
-  EXPECT_LE(std::ranges::count(default_cases(), std::string(), &FlashCase::violate), 1850);
+TEST(Sample, HasAtMost1880CasesWithoutRefusals) {
+  EXPECT_LE(std::ranges::count(default_cases(), std::string(), &FlashCase::violate), 1880);
 }
 
 /// In an exact case the expected values of a row depend on few keys. So all rows are judged, even

@@ -49,18 +49,19 @@ inline constexpr std::array fact_texts = std::to_array<FactText>({
     {FactKind::broken_and_accepted, "broken_and_accepted",
      "{0} is broken ({1}) and phase 1 accepted the call: {2}"},
     {FactKind::accepted_open, "accepted_open", "accepted; {0}"},
-    {FactKind::stated_only_upstream, "stated_only_upstream", "stated only upstream: {0} ({1})"},
+    {FactKind::stated_only_upstream, "stated_only_upstream",
+     "stated only by the vendor's code: {0} ({1})"},
     {FactKind::requirement_is_open, "requirement_is_open", "{0}: {1} ({2})"},
     {FactKind::not_offered_there, "not_offered_there", "not offered there: {0} ({1})"},
     {FactKind::upstream_ignored, "upstream_ignored",
      "{0} is stated only by the vendor's code, which --upstream=off ignores: reported, no "
      "verdict"},
     {FactKind::requirement_binds_not, "requirement_binds_not", "{0} is {1}: reported, no verdict"},
-    {FactKind::not_offered, "not_offered", "the implementation does not offer this: {0}"},
+    {FactKind::not_offered, "not_offered", "the implementation does not support this: {0}"},
     {FactKind::no_argument_checks, "no_argument_checks",
-     "the implementation does not offer to check arguments"},
+     "the implementation has no argument checks"},
     {FactKind::no_formulas, "no_formulas",
-     "the implementation does not offer formulas: it computes the documented attention. Judge a "
+     "the implementation does not support formulas: it computes the documented attention. Judge a "
      "function in Python, or a program (docs/variants.md)"},
 
     {FactKind::not_finite, "not_finite",
@@ -130,11 +131,11 @@ inline constexpr std::array fact_texts = std::to_array<FactText>({
     {FactKind::weak_numerics, "weak_numerics",
      "the declared numerics are weak by design: their bound proves little"},
     {FactKind::inconsistent_inputs, "inconsistent_inputs",
-     "the given softmax statistics or attention output do not fit the other inputs; with the "
-     "declared numerics they must fit"},
+     "the softmax statistics or the attention output do not match the other inputs; the declared "
+     "numerics require that they match"},
     {FactKind::inconsistent_runs, "inconsistent_runs",
-     "in one of the runs the given softmax statistics or attention output do not fit the other "
-     "inputs; with the declared numerics they must fit"},
+     "in one of the runs the softmax statistics or the attention output do not match the other "
+     "inputs; the declared numerics require that they match"},
     {FactKind::fresh_seed_undecided, "fresh_seed_undecided",
      "the fresh seed {0} could not confirm the failure: its verdict is {1}"},
     {FactKind::fails_on_fresh_seed, "fails_on_fresh_seed",
@@ -165,8 +166,8 @@ inline constexpr std::array fact_texts = std::to_array<FactText>({
     {FactKind::conforms_otherwise, "conforms_otherwise",
      "conforms if {1}; in the order of the case it is {0}"},
     {FactKind::conforms_but_not_small_call, "conforms_but_not_small_call",
-     "it would conform if {0}; but a small call conforms only with the numerics that the kernel "
-     "declares: no declaration fits both calls"},
+     "it would conform if {0}; but a small call conforms only without this declaration, so no "
+     "declaration is right for both calls"},
 
     {FactKind::relation_domain, "relation_domain", "the relation holds for {0}"},
     {FactKind::one_run, "one_run",
