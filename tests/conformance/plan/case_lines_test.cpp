@@ -19,8 +19,8 @@
 namespace assay::conformance {
 namespace {
 
-const std::set<std::string> kinds = {"biases", "corners",   "exact",   "heads", "legal",
-                                     "models", "relations", "strides", "twins"};
+const std::set<std::string> kinds = {"biases", "corners",   "exact", "heads",   "legal",
+                                     "models", "relations", "sinks", "strides", "twins"};
 
 /// The words OPERATOR and KIND of a path "cases/OPERATOR/KIND.txt".
 std::string operator_of(const CaseText& text) {

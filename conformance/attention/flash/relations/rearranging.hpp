@@ -67,8 +67,9 @@ inline Problem alone(const Problem& p, std::int64_t b) {
   return one;
 }
 
+/// The gradient of a sink sums the batch entries, in an order that the kernel chooses.
 inline bool is_padded_with_movable_bias(const Problem& p) {
-  return !is_packed(p) && has_movable_bias(p);
+  return !is_packed(p) && has_movable_bias(p) && !p.has_sink();
 }
 inline bool is_packed_with_movable_bias(const Problem& p) {
   return is_packed(p) && has_movable_bias(p);
@@ -134,7 +135,7 @@ std::span<const conformance::Relation<Op>> rearranging_relations() {
       {"permute_queries", sentences.permute_queries, Agreement::bound, is_freely_masked,
        "calls whose mask and bias are full tensors or absent", permute_queries<Op>},
       {"split_batch", sentences.split_batch, Agreement::bits, is_padded_with_movable_bias,
-       "padded layouts without a compressed bias", split_batch<Op>},
+       "padded layouts without a compressed bias or a sink", split_batch<Op>},
       {"split_heads", sentences.split_heads, Agreement::bits, has_movable_bias,
        "calls without a compressed bias", split_heads<Op>},
       {"sequences_alone", sentences.sequences_alone, Agreement::bound, is_packed_with_movable_bias,
