@@ -72,6 +72,13 @@ void add_dropout(Op::Problem& p) {
   p.drop_mask = *rc::gen::element(spec::DropMask::exact, spec::DropMask::granules);
 }
 
+/// Rope has BFLOAT16 only; an entry point with a sink has no FLOAT32.
+spec::DType any_type(spec::FlashEntryPoint entry_point) {
+  if (spec::has_rope(entry_point)) return spec::DType::bf16;
+  if (spec::has_sink(entry_point)) return *rc::gen::element(spec::DType::fp16, spec::DType::bf16);
+  return *rc::gen::element(spec::DType::fp16, spec::DType::bf16, spec::DType::fp32);
+}
+
 FlashCase any_case() {
   FlashCase c;
   Op::Problem& p = c.problem;
@@ -79,8 +86,7 @@ FlashCase any_case() {
   const bool rope = spec::has_rope(c.entry_point);
   p.input_layout = *rc::gen::element(spec::Layout::bsh, spec::Layout::sbh, spec::Layout::bsnd,
                                      spec::Layout::bnsd);
-  p.dtype = rope ? spec::DType::bf16
-                 : *rc::gen::element(spec::DType::fp16, spec::DType::bf16, spec::DType::fp32);
+  p.dtype = any_type(c.entry_point);
   p.batch = between(1, 5);
   p.heads_kv = between(1, 6);
   p.heads_q = p.heads_kv * between(1, 6);
@@ -114,6 +120,11 @@ FlashCase any_case() {
   if (between(0, 3) == 0) c.outputs.set("dv", any_of<spec::Striding>());
   // A relation is drawn only for problems of its domain.
   c.track = *rc::gen::element(Track::exact, Track::exact_staged, Track::bound, Track::arguments);
+  const bool has_exact_sums = c.track == Track::exact || c.track == Track::exact_staged;
+  if (spec::has_sink(c.entry_point) && !has_exact_sums) {
+    p.sink = spec::SinkShape::per_head;
+    c.patterns.sink_size = any_name(flash::sink_patterns());
+  }
   c.profile = any_name(Suite<Op>::profiles());
   c.patterns.mask = any_name(flash::mask_patterns());
   c.patterns.drop = any_name(flash::drop_patterns());
