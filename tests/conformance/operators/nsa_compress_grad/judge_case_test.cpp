@@ -285,6 +285,34 @@ CompressCase violation_of(std::string_view row) {
   throw std::invalid_argument("no call breaks " + std::string(row));
 }
 
+/// Offers one head dimension only, and refuses nothing.
+class OneHeadDim final : public spec::Implementation<CompressOp> {
+ public:
+  explicit OneHeadDim(std::int64_t head_dim) : head_dim_(head_dim) {}
+  std::string name() const override { return "one head dimension"; }
+  std::optional<std::string> unsupported(const spec::Call<CompressOp>& call) const override {
+    if (call.parameters.input.shape.back() == head_dim_) return {};
+    return "the head dimension is not offered";
+  }
+  void run(const Problem&, const CompressOp::Inputs&, CompressOp::Outputs&) override {}
+
+ private:
+  std::int64_t head_dim_;
+};
+
+/// A kernel need not check a broken call if it does not offer the call without the fault.
+TEST(CompressJudgement, ABrokenCallIsJudgedOnlyIfTheUnbrokenOneIsSupported) {
+  const CompressCase c = violation_of("NSAC-C16");
+  OneHeadDim offered(c.problem.head_dim), other(c.problem.head_dim + 16);
+  const CaseReport judged = judge_case(c, offered);
+  EXPECT_EQ(judged.verdict, Verdict::accepted_wrongly) << printed(judged);
+  const CaseReport left_out = judge_case(c, other);
+  EXPECT_EQ(left_out.verdict, Verdict::not_applicable) << printed(left_out);
+  EXPECT_NE(printed(left_out).find("the head dimension is not offered"), std::string::npos)
+      << printed(left_out);
+  EXPECT_EQ(left_out.violated_requirement, "NSAC-C16");
+}
+
 TEST(CompressJudgement, UndocumentedCodesAreDistinguished) {
   const CompressCase any = violation_of("NSAC-C16"), null_pointer = violation_of("NSAC-C02");
   for (const std::int32_t code : {161001, 161002, 361001, 561002, 561103}) {
