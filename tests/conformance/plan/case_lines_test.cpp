@@ -215,13 +215,19 @@ TEST(CaseLines, MayBeTheCommandsThatReplayThem) {
                                  "run op\n"
                                  "'/my path/assay' run op --b=2 "
                                  "--implementation='command:sh -c '\\''a b'\\'' {}'\n"
-                                 "' run  --implementation='\n"});
-  ASSERT_EQ(lines.size(), 6u);
+                                 "' run  --implementation='\n"
+                                 "assay run op '--variant=formula:score=s*(1-s)' --c=3 "
+                                 "--implementation='command:sh {}'\n"
+                                 "op --c=3 '--variant=formula:score=s*(1-s)'\n"});
+  ASSERT_EQ(lines.size(), 8u);
   EXPECT_EQ(lines[0].words, (std::vector<std::string>{"op", "--a=1"}));
   EXPECT_EQ(lines[1].words, (std::vector<std::string>{"op"}));
   EXPECT_EQ(lines[2].words, (std::vector<std::string>{"op", "--a=1"}));
   EXPECT_EQ(lines[3].words, (std::vector<std::string>{"run", "op"}));
   EXPECT_EQ(lines[4].words, (std::vector<std::string>{"op", "--b=2"}));
+  const std::string formula = "--variant=formula:score=s*(1-s)";
+  EXPECT_EQ(lines[6].words, (std::vector<std::string>{"op", formula, "--c=3"}));
+  EXPECT_EQ(lines[7].words, (std::vector<std::string>{"op", "--c=3", formula}));
 }
 
 /// Returns the error for a text that consists of an empty line and `line`.
