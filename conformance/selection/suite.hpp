@@ -24,13 +24,13 @@ namespace assay::conformance {
 
 template <class Op>
 spec::Tensor make_topk_indices(const Case<Op>& c) {
-  const auto call = spec::call_of(c.problem, c.entry_point, c.product, c.inputs, c.outputs);
+  const auto call = call_of(c.problem, c.entry_point, c.product, c.inputs, c.outputs);
   return selection::topk_indices(c.problem, call.parameters.topk_indices, c.patterns.lists, c.seed);
 }
 
 template <class Op>
 std::optional<spec::Tensor> make_causal_mask(const Case<Op>& c) {
-  const auto call = spec::call_of(c.problem, c.entry_point, c.product, c.inputs, c.outputs);
+  const auto call = call_of(c.problem, c.entry_point, c.product, c.inputs, c.outputs);
   return selection::mask(c.problem, call.parameters.atten_mask);
 }
 
