@@ -18,6 +18,7 @@ class Plain final : public spec::Implementation<Op> {
     if (spec::is_unpadding(call.entry_point)) return "only padded layouts";
     if (call.parameters.pse_shift.present || call.attributes.keep_prob != 1)
       return "neither position bias nor dropout";
+    if (call.parameters.sink.present) return "no sink";
     return std::nullopt;
   }
 

@@ -26,6 +26,7 @@ class Mine final : public spec::Implementation<Op> {
     if (call.parameters.atten_mask.present || call.attributes.sparse_mode != 0) return "no mask";
     if (call.parameters.pse_shift.present || call.attributes.keep_prob != 1)
       return "no bias, no dropout";
+    if (call.parameters.sink.present) return "no sink";
     return std::nullopt;
   }
 

@@ -235,6 +235,7 @@ static const char* unsupported(const assay_call* call) {
   const int has_mask = given(call, "atten_mask") != NULL;
   if (layout == NULL || strcmp(layout->text, "TND") == 0) return "packed sequences";
   if (given(call, "pse_shift") != NULL) return "a position bias";
+  if (given(call, "sink") != NULL) return "a sink";
   if (assay_find_tensor(call, "query_rope") != NULL) return "rope tensors";
   if (assay_find_attribute(call, "keep_prob")->real != 1) return "dropout";
   if (has_mask && assay_find_attribute(call, "sparse_mode")->integer > 3)

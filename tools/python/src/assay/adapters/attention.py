@@ -62,6 +62,8 @@ def not_offered(case: Case) -> str | None:
         return "rope tensors in addition to query and key"
     if p["pse_shift"] != "none":
         return f"position bias of type {p['pse_type']} and shape {p['pse_shift']}"
+    if p["sink"] != "none":
+        return "a sink"
     return None
 
 
