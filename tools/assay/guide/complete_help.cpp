@@ -34,6 +34,7 @@ const std::map<std::string_view, const char*> kinds = {
     {"implementation", "<name or scheme>"},
     {"json", "<changes.json>"},
     {"junit", "<file.xml>"},
+    {"kernel", "<name or scheme>"},
     {"kind", "<list>"},
     {"largest", "<elements>"},
     {"last-failed", "<report.json>"},

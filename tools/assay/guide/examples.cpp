@@ -12,6 +12,8 @@ struct Example {
 };
 
 constexpr Example of_commands[] = {
+    {"", "assay sweep nsa_compress --budget=2s --implementation=optimized-a2"},
+    {"", "assay help sweep"},
     {"new", "assay new python my_kernel"},
     {"new", "assay new plugin my_plugin"},
     {"list", "assay list operators"},
@@ -87,7 +89,6 @@ constexpr Example of_each_operator[] = {
 /// without an entry has its default case as both.
 struct OperatorCases {
   std::string_view name, first, second, fault;
-  bool has_plan = true;
 };
 
 constexpr OperatorCases of_operators[] = {
@@ -106,18 +107,15 @@ constexpr OperatorCases of_operators[] = {
     {.name = "nsa_compress",
      .first = "--seq=65",
      .second = "--lengths=40,65 --heads=2 --dtype=fp16",
-     .fault = "mutant-last_of_sequence",
-     .has_plan = false},
+     .fault = "mutant-last_of_sequence"},
     {.name = "nsa_selected_attention",
      .first = "--seq_q=20",
      .second = "--heads_q=4 --heads_kv=2 --selected_block_count=3 --dtype=fp16",
-     .fault = "mutant-last_slot_dropped",
-     .has_plan = false},
+     .fault = "mutant-last_slot_dropped"},
     {.name = "flash_attention_score",
      .first = "--seq_q=65 --seq_kv=65 --sparse_mode=2 --atten_mask=compressed",
      .second = "--heads_q=4 --heads_kv=2 --seq_q=33 --dtype=fp16",
-     .fault = "mutant-causal_edge_right",
-     .has_plan = false},
+     .fault = "mutant-causal_edge_right"},
 };
 
 void replace(std::string& text, std::string_view part, std::string_view by) {
@@ -144,14 +142,12 @@ std::vector<std::string> examples_of(std::string_view command) {
   const std::string_view parent = command.substr(0, blank);
   const std::string_view last = command.substr(std::min(blank + 1, command.size()));
   const auto known = std::ranges::find(of_operators, last, &OperatorCases::name);
-  const OperatorCases cases = known != std::end(of_operators)
-                                  ? *known
-                                  : OperatorCases{.name = last,
-                                                  .first = "--seed=1",
-                                                  .second = "--seed=2",
-                                                  .fault = "mutant-plain",
-                                                  .has_plan = false};
-  if (!found.empty() || (parent == "device plan" && !cases.has_plan)) return found;
+  const OperatorCases cases =
+      known != std::end(of_operators)
+          ? *known
+          : OperatorCases{
+                .name = last, .first = "--seed=1", .second = "--seed=2", .fault = "mutant-plain"};
+  if (!found.empty()) return found;
   for (const Example& example : of_each_operator)
     if (example.command == parent) found.push_back(filled(example.line, cases));
   return found;
