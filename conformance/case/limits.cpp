@@ -38,7 +38,8 @@ std::string FieldRange::text() const {
   else
     values +=
         " to " + std::to_string(last) + (step > 1 ? " in steps of " + std::to_string(step) : "");
-  return values + (requirement.empty() ? "" : ", see " + std::string(requirement));
+  return values +
+         (requirement.empty() ? "" : "; 'assay explain " + std::string(requirement) + "' says why");
 }
 
 void require_named(std::string_view field, const std::string& value,

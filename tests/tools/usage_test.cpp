@@ -183,6 +183,7 @@ TEST(Usage, ATrackWithoutTensorsIsNamedAsItIsWritten) {
 TEST(Usage, AFlagWithoutItsValueIsNamed) { expect_usage("sweep --seed", {"--seed"}); }
 
 TEST(Usage, AFlagThatIsGivenTwiceIsNamed) {
+  expect_usage("sweep --report", {"--report needs a value: <report.json>"});
   expect_usage("sweep --seed=1 --seed 2", {"--seed is given twice; it accepts only one value"});
   expect_usage("run flash_attention_score_grad --seq_q=1 --seq_q=2 --seq_q=3",
                {"--seq_q is given 3 times"});

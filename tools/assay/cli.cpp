@@ -150,13 +150,26 @@ std::string lack(const CLI::App& app) {
   return {};
 }
 
+/// Returns the option of this command or of a command after it; null if there is none.
+const CLI::Option* option_named(const CLI::App& app, const std::string& name) {
+  for (const CLI::App* sub : app.get_subcommands())
+    if (const CLI::Option* option = option_named(*sub, name)) return option;
+  return app.get_option_no_throw(name);
+}
+
 /// Replaces an error message of the parser that contains only counts or internal names by a better
 /// one.
 std::string complaint(const CLI::ParseError& error, const CLI::App& app) {
   if (dynamic_cast<const CLI::RequiredError*>(&error) != nullptr)
     if (const std::string text = lack(app); !text.empty()) return text;
   const CLI::Option* const option = repeated(app);
-  if (option == nullptr) return error.what();
+  if (option == nullptr) {
+    // The parser's message begins with the name of the flag.
+    const std::string message = error.what(), name = message.substr(0, message.find(':'));
+    const bool has_no_value = dynamic_cast<const CLI::ArgumentMismatch*>(&error) != nullptr;
+    const CLI::Option* const flag = has_no_value ? option_named(app, name) : nullptr;
+    return flag != nullptr ? name + " needs a value: " + flag->get_type_name() : message;
+  }
   return option->get_name() + " is given " +
          (option->count() == 2 ? "twice" : std::to_string(option->count()) + " times") +
          "; it accepts only one value";
@@ -168,7 +181,8 @@ struct Loudness {
 
   void declare(CLI::App& app) {
     app.add_flag("-q,--quiet", quiet, "print no progress: only errors go to standard error");
-    app.add_flag("-v,--verbose", verbose, "print each case as it is judged");
+    app.add_flag("-v,--verbose", verbose,
+                 "print each case, and tables of requirements, regimes and failures");
     for (CLI::App* sub : app.get_subcommands([](CLI::App*) { return true; })) declare(*sub);
   }
 };

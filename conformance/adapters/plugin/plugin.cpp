@@ -46,14 +46,16 @@ bool is_result(std::string_view name) {
 const assay_plugin& loaded(const std::string& path) {
   std::error_code ignored;
   if (!std::filesystem::is_regular_file(path, ignored))
-    throw std::invalid_argument("plug-in '" + path + "' is not a file");
+    throw std::invalid_argument("plug-in '" + path +
+                                "' is not a file; expected a shared library (.so)");
   void* const library = dlopen(std::filesystem::absolute(path).c_str(), RTLD_NOW | RTLD_LOCAL);
   if (library == nullptr)
     throw std::invalid_argument("plug-in '" + path + "' cannot be loaded: " + dlerror());
   using Entry = const assay_plugin* (*)();
   const auto entry = reinterpret_cast<Entry>(dlsym(library, entry_name));
   if (entry == nullptr)
-    throw std::invalid_argument("plug-in '" + path + "' does not export " + entry_name);
+    throw std::invalid_argument("plug-in '" + path + "' does not export " + entry_name +
+                                ": include assay_plugin.h and define this function");
   const assay_plugin* const plugin = entry();
   if (plugin == nullptr)
     throw std::invalid_argument("plug-in '" + path + "': " + entry_name + " gave a null pointer");

@@ -101,14 +101,15 @@ fixtures::PackFolder folder_for_pack(const std::string& folder) {
   }
 }
 
+void require_set(const std::string& name) {
+  std::vector<std::string> names;
+  for (const PackSet& set : pack_sets()) names.push_back(set.name);
+  if (std::ranges::find(names, name) == names.end())
+    throw UsageError("no set '" + name + "'" +
+                     one_of(name, names, "'assay pack --list' describes the sets:"));
+}
+
 ExitCode write_pack(const PackOptions& options, const Context& context) {
-  const auto sets = pack_sets();
-  if (std::ranges::find(sets, options.set, &PackSet::name) == sets.end()) {
-    std::vector<std::string> names;
-    for (const PackSet& set : sets) names.push_back(set.name);
-    throw UsageError("no set '" + options.set + "'" +
-                     one_of(options.set, names, "'assay pack --list' describes the sets:"));
-  }
   const auto format = pack_format(options.format);
   if (!format)
     throw UsageError("--format is '" + options.format + "'; it must be hdf5, npz or safetensors");
@@ -160,7 +161,9 @@ ExitCode run_pack(const PackOptions& options, const Context& context) {
     return ExitCode::conformant;
   }
   if (options.set.empty()) throw UsageError("pack needs a set; 'assay pack --list' lists them");
-  if (options.to.empty()) throw UsageError("pack " + options.set + " needs --to FOLDER");
+  require_set(options.set);
+  if (options.to.empty())
+    throw UsageError("pack " + options.set + " needs --to FOLDER: a new or an empty folder");
   return write_pack(options, context);
 }
 

@@ -97,12 +97,21 @@ class Pieces {
   /// The value of the flag, shortened for messages.
   std::string shown() const { return conformance::excerpt(value_, 200); }
   [[noreturn]] std::string refuse(std::string_view why, std::optional<std::size_t> at = {}) const {
-    throw UsageError(
-        fmt::format("{} is '{}': {} at character {}; expected TEXT, a field and its value, such as "
-                    "head_dim>=64, or a combination: 'A & !(B | \"C & D\")'",
-                    flag_, shown(), why, at.value_or(at_) + 1));
+    throw UsageError(fmt::format(
+        "{} is '{}': {} at character {}; expected TEXT, a field and its value, such as "
+        "head_dim>=64, or a combination: 'dtype=bf16 and not (sparse_mode=2 or \"a note\")'",
+        flag_, shown(), why, at.value_or(at_) + 1));
   }
   [[noreturn]] void refuse_open(std::size_t at) const { refuse("a parenthesis is not closed", at); }
+  /// Refuses what is next, where an operator or the end of the filter may be.
+  [[noreturn]] void refuse_next() const {
+    if (value_[at_] == ')') refuse("this parenthesis has no opening parenthesis");
+    std::string rest = value_.substr(at_);
+    rest.erase(rest.find_last_not_of(" \t\n") + 1);
+    for (const std::string word : {"and", "or"})
+      if (rest == word) refuse("no term follows '" + word + "'");
+    refuse("'and' or 'or' is missing between terms");
+  }
 
  private:
   std::optional<FieldTerm::Read> field_term_at(std::size_t at) const {
@@ -185,7 +194,7 @@ Question term(Pieces& pieces, int depth) {
   const std::size_t opened = pieces.place() - 1;
   Question inner = alternatives(pieces, depth + 1);
   if (pieces.at_end()) pieces.refuse_open(opened);
-  if (!pieces.take(')')) pieces.refuse("an & or | is missing between two terms");
+  if (!pieces.take(')')) pieces.refuse_next();
   return inner;
 }
 
@@ -232,11 +241,7 @@ Filter::Filter(std::string_view flag, const std::string& value, std::vector<std:
     holds_ = alternatives(pieces, 0);
   }
   if (pieces.at_end()) return;
-  const std::size_t at = pieces.place();
-  pieces.refuse(pieces.take(')') ? "this parenthesis has no opening "
-                                   "parenthesis"
-                                 : "an & or | is missing between terms",
-                at);
+  pieces.refuse_next();
 }
 
 }  // namespace assay::cli

@@ -220,9 +220,10 @@ void with_mutants(const Flags& flags, const Use& use) {
 }
 
 UsageError none_of_that_name(const Flags& flags) {
-  return UsageError(fmt::format("--only is '{}', but no name of a mutant{} contains this text",
-                                flags.only,
-                                flags.operator_name.empty() ? "" : " of " + flags.operator_name));
+  return UsageError(
+      fmt::format("--only is '{}', but no name of a mutant{} contains this text; "
+                  "without --only, the command prints all names",
+                  flags.only, flags.operator_name.empty() ? "" : " of " + flags.operator_name));
 }
 
 constexpr std::string_view subject_name(mutants::Subject subject) {

@@ -157,11 +157,15 @@ TEST(SelectedCase, InvalidCaseIsRefused) {
   EXPECT_NE(refused({"--sparse_mode=2", "--atten_mask=compressed", "--scale_value=-1"})
                 .find("more than 0"),
             std::string::npos);
-  EXPECT_EQ(refused({"--head_dim=64"}), "--head_dim=64: accepted: 128 or 192, see NSAS-C21");
-  EXPECT_EQ(refused({"--head_dim=160"}), "--head_dim=160: accepted: 128 or 192, see NSAS-C21");
+  EXPECT_EQ(refused({"--head_dim=64"}),
+            "--head_dim=64: accepted: 128 or 192; 'assay explain NSAS-C21' says why");
+  EXPECT_EQ(refused({"--head_dim=160"}),
+            "--head_dim=160: accepted: 128 or 192; 'assay explain NSAS-C21' says why");
   EXPECT_EQ(refused({"--selected_block_size=24"}),
-            "--selected_block_size=24: accepted: 16 to 128 in steps of 16, see NSAS-C34");
-  EXPECT_EQ(refused({"--sparse_mode=1"}), "--sparse_mode=1: accepted: 0 or 2, see NSAS-C33");
+            "--selected_block_size=24: accepted: 16 to 128 in steps of 16; 'assay explain "
+            "NSAS-C34' says why");
+  EXPECT_EQ(refused({"--sparse_mode=1"}),
+            "--sparse_mode=1: accepted: 0 or 2; 'assay explain NSAS-C33' says why");
   EXPECT_EQ(refused({"--head_dim=128", "--head_dim_v=192"}), "accepted");
   EXPECT_NE(refused({"--seq_kv=40"}).find("NSAS-C30"), std::string::npos);
   EXPECT_EQ(refused({"--seq_kv=16"}), "accepted");  // NSAS-C29 is an open question
