@@ -15,12 +15,11 @@ std::span<const FieldStage> field_stages() {
   static constexpr auto stages = std::to_array<FieldStage>({
       {"dropout of the P that enters dv", detail::dv_alone, dropout},
       {"dropout of dP, the row term or dS", detail::of_dscore, dropout},
-      {"the reading of value or of the output of attention: strides and offset", detail::of_dscore,
-       inputs, true},
+      {"loading value or attention_in: strides and offset", detail::of_dscore, inputs, true},
       {"dropout of P and dP: its bits, or the factor 1/keep_prob", detail::of_probability, dropout},
-      {"the reading of query, key, dy, the statistics or a mask: strides and offset",
+      {"loading query, key, dy, the statistics or a mask: strides and offset",
        detail::of_probability, inputs, true},
-      {"the reading and writing of tensors: strides and offsets", detail::of_probability, strides},
+      {"loading and storing tensors: strides and offsets", detail::of_probability, strides},
   });
   return stages;
 }

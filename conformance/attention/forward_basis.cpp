@@ -66,8 +66,9 @@ spec::Extents output_extents(const Dense& dense) {
   return extents;
 }
 
-/// Returns how a kernel writes a row of the output. Weights that are almost equal may all be
-/// rounded in the same direction, so lambda grows with the root of their number.
+/// Returns the rounding errors of one row of the output. Weights that are almost equal may all be
+/// rounded in the same direction, so lambda, the factor of the probable error, grows with the root
+/// of their number.
 engine::Output output_of_row(const Dense& dense, engine::Output output, const ForwardRow& row,
                              std::int64_t b) {
   output.lambda *= std::sqrt(row.alike);

@@ -9,9 +9,9 @@
 
 namespace assay::conformance::bilinear {
 
-/// The data for relations of an operator with two inputs that change values, but move no rows;
-/// judge/relations/trial.hpp describes the members. An operator derives from it and adds
-/// `relations()`.
+/// The data for the relations of an operator with two inputs, if these relations change values and
+/// leave every row in its place. judge/relations/trial.hpp describes the members. An operator
+/// derives from it and adds `relations()`.
 template <class Op>
 struct FixedRows : PlainRelationParts<Op> {
   using Problem = typename Op::Problem;

@@ -58,8 +58,9 @@ class Certifier {
   /// because the numerics have another reference.
   static void certify(const std::shared_ptr<Certifier>& certifier, const Arithmetic& arithmetic,
                       Expectation& expectation);
-  /// For callers that need the result of the cast: also calls the definition for rows with elements
-  /// that are near a tie in double. `part` contains some or all rows of the expected values.
+  /// Calls the definition also for rows in which an element, computed in double, is so near a tie
+  /// that the result of its cast is uncertain. Goldens need this result. `part` contains some or
+  /// all rows of the expected values.
   void settle_casts(const Arithmetic& arithmetic, Expectation& part);
 
   /// Checks one row of every group of tensors against the definition, if this takes at most this

@@ -9,8 +9,8 @@
 #include "assay/conformance/case/case.hpp"
 #include "assay/spec/requirement.hpp"
 
-/// Calls that satisfy a requirement in a special legal way (a variant), which no problem alone
-/// produces.
+/// Calls that satisfy a requirement in a special legal way (a variant). The fields of a problem
+/// cannot express a variant, so the call itself is changed.
 namespace assay::conformance {
 
 /// Returns whether the requirement of the variant applies to the call of `c`, and the call is

@@ -52,7 +52,8 @@ class CubeUnit {
   /// the left operand in L1.
   device::TaskId multiply_held(Accumulator& sum, const Extents& of, device::TaskId left,
                                device::TaskId held);
-  /// Frees the part of L0B that the staying operand uses, after the last product with it.
+  /// Frees the part of L0B with the right operand that stayed there, after the last product with
+  /// it.
   void release(const Accumulator& last) { held_.give(last.summed); }
   /// Writes `fp32` bytes of the sum to global memory, after the instruction `room` has freed the
   /// destination. Frees the buffer of the sum.

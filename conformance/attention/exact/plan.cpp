@@ -172,8 +172,9 @@ bool looks_back(const Op::Problem& p) {
   return true;
 }
 
-/// Products can compensate for a slope only if they are exact and there are enough channels for all
-/// digits of the positions.
+/// Returns how an exact case treats the position bias. Channels of query and key can cancel a bias
+/// slope * distance only if products are exact and there are enough channels for all digits of the
+/// positions.
 BiasForm form_of(const AttentionCase& c, const spec::Numerics& n, const Scale& scale) {
   constexpr std::int64_t roomy = 24, longest = 65536, longest_steep = 4096;
   constexpr double gentlest = 4, steepest = 256;

@@ -33,7 +33,7 @@ constexpr Profile profile_list[] = {
      [](const Place& p) {
        return p.is(Stream::weight) && !chosen(p.row, 0, 4) ? 0.0 : p.normal();
      }},
-    {"subnormal_fp16", "both inputs are 2^-7 as large: outputs lie in the subnormal range of fp16",
+    {"subnormal_fp16", "both inputs are multiplied by 2^-7: outputs are subnormal fp16 numbers",
      [](const Place& p) { return p.normal() * 0x1p-7; }},
     {"large_exponent", "weight is 2^30 (fp16: 2^3) times as large, input 2^-30 (2^-3) times",
      wide_exponent},

@@ -43,15 +43,16 @@ constexpr Profile profile_list[] = {
     {"sparse_dy", "three of four rows of output_grad are zero, as if few tokens had a loss",
      profile::sparse_dy},
     {"subnormal_fp16",
-     "output_grad and weight are 2^-7 as large: half of input_grad lies in the subnormal range of "
+     "output_grad and weight are multiplied by 2^-7: half of input_grad is in the subnormal range "
+     "of "
      "fp16",
      [](const Place& p) { return p.normal() * (p.is(Stream::input) ? 1 : 0x1p-7); }},
     {"large_exponent",
      "output_grad is 2^20 (fp16: 2^3) times as large, weight 2^30 (2^3) times, input 2^-30 (2^-3) "
      "times",
      large_exponent},
-    {"tiny_dy", "output_grad is 2^-40 (fp16: 2^-6) as large", profile::tiny_dy},
-    {"huge_dy", "output_grad is 2^40 (fp16: 2^4) times as large", profile::huge_dy, 0, 16},
+    {"tiny_dy", "output_grad is multiplied by 2^-40 (fp16: 2^-6)", profile::tiny_dy},
+    {"huge_dy", "output_grad is multiplied by 2^40 (fp16: 2^4)", profile::huge_dy, 0, 16},
     {"negative_input", "as normal, but with input negated", profile::negative<Stream::input>, 0, 1,
      false},
     {"negative_weight", "as normal, but with weight negated", profile::negative<Stream::weight>, 0,

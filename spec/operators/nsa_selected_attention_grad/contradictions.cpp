@@ -89,7 +89,7 @@ std::vector<Contradiction> of_parameters() {
        .claims = {{{selected_page, "formulas"},
                    "The description contains the names topkIndice and keyIn."},
                   {{selected_page, "prototype"}, "The names are topkIndices and key."}},
-       .reading = "The names in the description are writing errors."},
+       .reading = "The names in the description are typing errors."},
   };
 }
 

@@ -230,10 +230,9 @@ TEST(CausesWithExceptions, OfStridesNameWhatReadsThem) {
     return stage_where(outputs, "inputs", "mixed", "contiguous");
   };
   EXPECT_EQ(stage_of({"dq"}), "the sum over keys that gives dq");
-  EXPECT_EQ(stage_of({"dq", "dk"}),
-            "the reading of value or of the output of attention: strides and offset");
+  EXPECT_EQ(stage_of({"dq", "dk"}), "loading value or attention_in: strides and offset");
   EXPECT_EQ(stage_of({"dq", "dk", "dv"}),
-            "the reading of query, key, dy, the statistics or a mask: strides and offset");
+            "loading query, key, dy, the statistics or a mask: strides and offset");
 }
 
 TEST(CausesWithExceptions, OfTheStridesOfAnyTensorAreOne) {
@@ -250,7 +249,7 @@ TEST(CausesWithExceptions, OfTheStridesOfAnyTensorAreOne) {
   const auto causes = causes_of(all, {});
   ASSERT_EQ(causes.size(), 1u);
   EXPECT_EQ(term_texts(causes[0]), Names{"strides=columns"});
-  EXPECT_EQ(causes[0].stage, "the reading and writing of tensors: strides and offsets");
+  EXPECT_EQ(causes[0].stage, "loading and storing tensors: strides and offsets");
 }
 
 TEST(CausesWithExceptions, AWordIsFoundAmongManyListsOfAField) {

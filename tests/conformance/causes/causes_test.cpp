@@ -255,9 +255,8 @@ TEST(Causes, StageIsTheOneWhoseOutputsFail) {
   EXPECT_TRUE(stage_where({"dv", "dk"}, attention)
                   .starts_with("the rows and heads over which dk and dv sum"));
   EXPECT_EQ(stage_where({"dk", "dk_rope"}, attention), "the dS that enters dk and dk_rope");
-  EXPECT_EQ(
-      stage_where({"dv", "dq"}, attention),
-      "P (the scores, their mask or the softmax statistics), or the reading of dy from memory");
+  EXPECT_EQ(stage_where({"dv", "dq"}, attention),
+            "P (the scores, their mask or the softmax statistics), or loading dy from memory");
   EXPECT_EQ(stage_where({"dk"}, "toy"), "") << "this operator names no stages";
 }
 
@@ -319,9 +318,8 @@ TEST(Causes, OutputThatFailsInSomeCasesBelongsToTheFault) {
     return seq < 5 ? Names{"dk", "dq", "dv"} : Names{"dk", "dq"};
   });
   for (CaseReport& one : all) one.operator_name = "flash_attention_score_grad";
-  EXPECT_EQ(
-      causes_of(all, {}).at(0).stage,
-      "P (the scores, their mask or the softmax statistics), or the reading of dy from memory");
+  EXPECT_EQ(causes_of(all, {}).at(0).stage,
+            "P (the scores, their mask or the softmax statistics), or loading dy from memory");
 }
 
 TEST(Causes, AreNoneWhereNothingFails) {

@@ -43,7 +43,7 @@ inline constexpr auto attention_stages = std::to_array<Stage>({
      "statistics)",
      detail::of_sums_over_queries},
     {"dP, the row term or dS", detail::of_dscore},
-    {"P (the scores, their mask or the softmax statistics), or the reading of dy from memory",
+    {"P (the scores, their mask or the softmax statistics), or loading dy from memory",
      detail::of_probability},
 });
 

@@ -45,7 +45,8 @@ enum class FactKind : std::uint8_t {
   not_offered,
   no_argument_checks,
   no_formulas,
-  // Elements: the eight values of fact_of(finding) come first.
+  // Elements. The parameters of these facts begin with the eight values that fact_of(finding)
+  // writes.
   not_finite,
   beyond_rigorous_bound,
   beyond_probable_bound,

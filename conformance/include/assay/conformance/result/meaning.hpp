@@ -14,11 +14,9 @@ inline constexpr std::array<std::pair<Verdict, std::string_view>, 18> meanings{{
     {Verdict::conforms,
      "no rule found a failure, and every control (corrupted outputs) that applies was detected"},
     {Verdict::conforms_weak,
-     "no rule found a failure, but the case proves little: a control was missed in some tensor "
-     "or head (zeros would pass where an output is nearly zero), all expected values were "
-     "zeros, the numerics are weak by design, or the kernel declares no order of the TND "
-     "statistics and reads them in another order than that of the case; the case does not count "
-     "for coverage"},
+     "no rule found a failure, but a wrong kernel might pass, too: a control was missed, all "
+     "expected values were zeros, the numerics are weak, or the kernel declares no order of the "
+     "TND statistics and reads another one than that of the case; does not count for coverage"},
     {Verdict::rejected_as_specified,
      "a forbidden call was refused with a status that the documents name"},
     {Verdict::rejected_other_code,
