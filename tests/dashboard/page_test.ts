@@ -44,7 +44,7 @@ test("both causes are found, one is opened, its line is copied, and gives the sa
   const seen = await page.$$eval(".cause .seen", (lines) => lines.map((line) => line.textContent));
   assert.match(seen[dq] ?? "", /^Seen in [0-9a-f]{12}: \d+ of \d+ judged elements of dq (fail|differ)/);
   assert.match(seen[dv] ?? "", /^Seen in [0-9a-f]{12}: .*dv/);
-  assert.doesNotMatch(found.join(" "), /nonconformant/);  // the judge's own words may stand only in small print
+  assert.doesNotMatch(found.join(" "), /nonconformant/);  // verdicts may be only in small print
 
   await page.locator(".cause").nth(dq).locator(".only").click();
   const failing = report().cases.filter((c) => c.findings.some((f) => f.tensor === "dq" && f.rule !== "note") && c.verdict.startsWith("nonconformant"));
@@ -78,7 +78,7 @@ test("both causes are found, one is opened, its line is copied, and gives the sa
   assert.match(verdictOf(line), new RegExp(`\\b${shown.verdict}\\b`));
 });
 
-testAtNight("every line that the page offers runs as it stands", async () => {
+testAtNight("every line that the page offers runs unchanged", async () => {
   // Keeps one case of each kind, the cheapest: later entries replace earlier ones.
   const cases = report().cases.sort((a, b) => b.seconds_total - a.seconds_total);
   const kinds = new Map(cases.map((c) => [c.verdict + " " + c.fields["track"], c.id]));

@@ -12,7 +12,7 @@ import sys
 HERE = pathlib.Path(__file__).parent
 # Quotations, generated text, records of outputs, and the inputs of fuzzing.
 KEPT = re.compile(
-    r"\.(json|h5|bin|png|svg|lock)$|as_before/|/locked/|^docs/commands/|^tests/house/words|^tests/optimized/(plans|refusals)"
+    r"\.(json|h5|bin|png|svg|lock)$|as_before/.*\.txt$|/locked/|^docs/commands/|^tests/house/words|^tests/optimized/(plans|refusals)"
     r"|/corpus/|^tools/dashboard/page\.js$"
 )
 # These words stand at the start of a comment, a docstring, a paragraph or a sentence.
