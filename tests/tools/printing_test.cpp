@@ -50,6 +50,16 @@ TEST(Sweep, OfAnEmptyKernelIsShortAndPrintsAFaultOnce) {
   EXPECT_PRED2(has, result.out, std::string(" cases: assay run "));
 }
 
+TEST(Sweep, OfACorrectKernelFitsOnAScreen) {
+  const Folder folder;
+  const Answer result =
+      answer(registry_of({"flash_like"}),
+             {"sweep", "--budget=1s", "--random=0", "--report", folder / "r.json", "--html",
+              folder / "r.html", "--junit", folder / "r.xml", "--store", folder / "s.h5"});
+  EXPECT_EQ(result.code, 0) << result.out;
+  EXPECT_LE(lines_in(result.out) + lines_in(result.err), 40) << result.out << result.err;
+}
+
 TEST(Sweep, SkipsInapplicableCasesWithoutRunningOrStoring) {
   const Folder folder;
   Empty::phase1_questions = 0;
