@@ -1,6 +1,7 @@
 #include "attention/forward.hpp"
 
 #include <algorithm>
+#include <cstring>
 #include <limits>
 #include <vector>
 
@@ -11,6 +12,7 @@
 #include "attention/scores.hpp"
 #include "attention/statistics.hpp"
 #include "operands/fill.hpp"
+#include "operands/flat_view.hpp"
 #include "operands/products.hpp"
 
 namespace assay::optimized {
@@ -18,6 +20,7 @@ namespace {
 
 constexpr float largest = std::numeric_limits<float>::max();
 constexpr float nothing_yet = -std::numeric_limits<float>::infinity();
+constexpr std::int64_t fp32_size = 4;
 
 /// The buffers of one host thread.
 struct ForwardTiles {
@@ -59,6 +62,7 @@ class Forward {
         exclusion_(problem, inputs, tiling),
         dropout_(problem, inputs),
         stage_(storage_of(problem.dtype)),
+        sink_(problem.has_sink() ? &inputs.sink.value() : nullptr),
         row_tiles_(head_tiles(tiling, problem.heads_q, &SequenceTiles::row_tiles)) {}
 
   void run(std::int64_t threads);
@@ -66,6 +70,7 @@ class Forward {
  private:
   ForwardTiles prepared() const;
   void process(const HeadTile& row_tile, ForwardTiles& tiles);
+  void start(const RowSpan& rows, const ForwardTiles& tiles) const;
   void load_keys(const Block& block, const ForwardTiles& tiles) const;
   void process_block(const Block& block, ForwardTiles& tiles) const;
   void weigh(const Block& block, ForwardTiles& tiles) const;
@@ -84,6 +89,7 @@ class Forward {
   Exclusion exclusion_;
   Dropout dropout_;
   tile::Storage stage_;
+  const spec::Tensor* sink_;  ///< null without a sink
   HeadTiles row_tiles_;
 };
 
@@ -114,9 +120,7 @@ void Forward::process(const HeadTile& row_tile, ForwardTiles& tiles) {
                         .n = row_tile.head,
                         .first = row_tile.index * sequence.rows,
                         .count = sequence.rows_of(row_tile.index)};
-  std::fill_n(tiles.max, rows.count, nothing_yet);
-  std::fill_n(tiles.sum, rows.count, 0.0F);
-  std::fill_n(tiles.output.at, rows.count * tiles.output.stride, 0.0F);
+  start(rows, tiles);
   scores_.query().read(rows, tiles.query);
   const TileRange keys = sequence.keys_of(row_tile.index);
   for (std::int64_t k = keys.first; k < keys.last; ++k)
@@ -128,6 +132,17 @@ void Forward::process(const HeadTile& row_tile, ForwardTiles& tiles) {
                    .columns = sequence.columns_of(k)},
                   tiles);
   finish(rows, tiles);
+}
+
+/// Starts the sums of the rows: with nothing, or with the sink, whose exponential is 1 because it
+/// is the maximum so far.
+void Forward::start(const RowSpan& rows, const ForwardTiles& tiles) const {
+  float max = nothing_yet;
+  if (sink_ != nullptr)
+    std::memcpy(&max, sink_->bytes.data() + FlatView(*sink_)(rows.n) * fp32_size, fp32_size);
+  std::fill_n(tiles.max, rows.count, max);
+  std::fill_n(tiles.sum, rows.count, sink_ != nullptr ? 1.0F : 0.0F);
+  std::fill_n(tiles.output.at, rows.count * tiles.output.stride, 0.0F);
 }
 
 void Forward::load_keys(const Block& block, const ForwardTiles& tiles) const {
@@ -201,7 +216,7 @@ void Forward::stage_row(std::int64_t i, std::int64_t columns, ForwardTiles& t) c
   kernels_.widen(t.staged.data(), stage_, columns, weight);
 }
 
-/// A row whose sum is still 0 is fully masked.
+/// A row whose sum is still 0 is fully masked and has no sink.
 void Forward::finish(const RowSpan& rows, const ForwardTiles& t) {
   for (std::int64_t i = 0; i < rows.count; ++i) {
     if (t.sum[i] == 0) {

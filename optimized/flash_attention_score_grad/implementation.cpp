@@ -45,9 +45,6 @@ class FlashAttentionScoreGrad final : public spec::Implementation<Op> {
   }
 
   std::optional<std::string> unsupported(const spec::Call<Op>& call) const override {
-    if (has_sink(call.entry_point))
-      return "it does not offer " + std::string(to_string(call.entry_point)) +
-             " (aclnnFlashAttentionScoreGradV3), which has a sink";
     if (pair_kernels_ == nullptr || call.parameters.query.dtype == spec::DType::bf16)
       return std::nullopt;
     return "the host mode " + std::string(spec::to_string(options_.host)) + " supports bf16 only";
@@ -59,7 +56,8 @@ class FlashAttentionScoreGrad final : public spec::Implementation<Op> {
     if (has_empty_extent(problem)) {
       metrics_.clear();
       for (spec::Tensor* output : {&outputs.dq, &outputs.dk, &outputs.dv}) fill_with_zeros(*output);
-      for (std::optional<spec::Tensor>* output : {&outputs.dq_rope, &outputs.dk_rope})
+      for (std::optional<spec::Tensor>* output :
+           {&outputs.dq_rope, &outputs.dk_rope, &outputs.dsink})
         if (*output) fill_with_zeros(**output);
       return;
     }

@@ -11,6 +11,7 @@
 #include "attention/scores.hpp"
 #include "attention/statistics.hpp"
 #include "flash_attention_score_grad/pairs/products.hpp"
+#include "flash_attention_score_grad/sink.hpp"
 #include "host/turns.hpp"
 #include "operands/products.hpp"
 
@@ -60,6 +61,7 @@ class Gradient {
         dropout_(problem, inputs),
         stage_(storage_of(problem.dtype)),
         pairs_(pair_products(execution)),
+        sink_(sink_gradient(inputs)),
         row_tiles_(head_tiles(tiling_, problem.heads_q, &SequenceTiles::row_tiles)),
         key_tiles_(head_tiles(tiling_, problem.heads_kv, &SequenceTiles::key_tiles),
                    [this](const HeadTile& head, DqSums& sums) { begin_head(head, sums); }) {}
@@ -93,6 +95,13 @@ class Gradient {
     if (execution.pair_kernels == nullptr) return std::nullopt;
     return PairProducts(*execution.pair_kernels, scores_.query(), scores_.key(), value_, dy_,
                         scores_.channels());
+  }
+
+  /// Returns nothing if the problem has no sink.
+  std::optional<SinkGradient> sink_gradient(const Op::Inputs& inputs) const {
+    if (!problem_.has_sink()) return std::nullopt;
+    return SinkGradient(problem_, inputs, tiling_, kernels_, queries_,
+                        workspace_.sink_sums.reserve(queries_.rows()));
   }
 
   ThreadTiles& prepare(std::int64_t thread) const;
@@ -133,6 +142,7 @@ class Gradient {
   Dropout dropout_;
   tile::Storage stage_;
   std::optional<PairProducts> pairs_;
+  std::optional<SinkGradient> sink_;
 
   float* row_terms_ = nullptr;
   HeadTiles row_tiles_;
@@ -150,6 +160,7 @@ void carve(ThreadTiles& t, Carver& carver, const Tiling& tiling, const Op::Probl
   t.dk = carver.tile(columns, d), t.dk_record = carver.tile(columns, d);
   t.dv = carver.tile(columns, dv), t.dv_record = carver.tile(columns, dv);
   t.max = carver.line(rows), t.sum = carver.line(rows), t.row_term = carver.line(rows);
+  t.dprob_sums = p.has_sink() ? carver.line(rows) : nullptr;
 }
 
 ThreadTiles& Gradient::prepare(std::int64_t thread) const {
@@ -208,6 +219,7 @@ void Gradient::run() {
     };
   };
   parallel::work_off([this] { return key_tiles_.take(); }, work, threads_);
+  if (sink_ && outputs_.dsink) sink_->store(*outputs_.dsink, threads_);
 }
 
 /// Computes the row terms. For rows without keys, it also writes the zeros of dq, because no key
@@ -399,11 +411,12 @@ void Gradient::softmax_grad(const Block& block, ThreadTiles& t) const {
                          .dropped = dropout_.present() ? t.dropped.data() : nullptr,
                          .keep_factor = dropout_.keep_factor(),
                          .scale = scores_.scale(),
-                         .stage = pairs_ ? tile::Storage::fp32 : stage_});
+                         .stage = pairs_ ? tile::Storage::fp32 : stage_,
+                         .dprob_sums = t.dprob_sums});
 }
 
-/// Waits until all earlier key tiles have added to the dq sums, then adds. The last key tile scales
-/// and stores the rows.
+/// Waits until all earlier key tiles have added to the dq sums, then adds; the sums of dsink wait
+/// with them. The last key tile scales and stores the rows.
 void Gradient::add_dq(const KeyTile& key_tile, const Block& block, const ThreadTiles& tiles,
                       bool in_pairs) {
   const SequenceTiles& sequence = tiling_.sequence(key_tile.b);
@@ -414,6 +427,7 @@ void Gradient::add_dq(const KeyTile& key_tile, const Block& block, const ThreadT
   const TileRange keys = sequence.keys_of(r);
   const Tile sums = dq_rows(key_tile, block);
   const Sum sum = key_tile.index == keys.first ? Sum::start : Sum::add;
+  if (sink_) sink_->add(rows_in(block), tiles.dprob_sums, sum);
   if (in_pairs)
     pairs_->add_dq(tiles.pairs, sums, sum);
   else

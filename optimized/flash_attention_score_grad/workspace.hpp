@@ -17,6 +17,7 @@ struct ThreadTiles {
   Tile scores, dprob, bias;
   Tile dk, dv, dk_record, dv_record;
   float *max = nullptr, *sum = nullptr, *row_term = nullptr;
+  float* dprob_sums = nullptr;  ///< null without a sink
   PairTiles pairs;
   /// True if the fp32 tiles of the current block are loaded
   bool holds_keys = false, holds_rows = false;
@@ -24,7 +25,7 @@ struct ThreadTiles {
 
 /// Memory that is reused between runs, so that small problems do not allocate it every time.
 struct Workspace {
-  Floats dq, row_terms;
+  Floats dq, row_terms, sink_sums;
   std::vector<ThreadTiles> threads;
 };
 

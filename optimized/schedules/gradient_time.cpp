@@ -11,7 +11,7 @@ using device::ceil_divide;
 constexpr std::int64_t edge = 128, fp32_bytes = 4;
 
 struct TensorBytes {
-  Bytes inputs, outputs, sums, row_inputs;
+  Bytes inputs, outputs, sums, row_inputs, last_pass;
 };
 
 TensorBytes tensors_of(const Attention& a) {
@@ -25,7 +25,8 @@ TensorBytes tensors_of(const Attention& a) {
   return {.inputs = (gradients + rows) * a.element + a.features.tensors,
           .outputs = gradients * a.element,
           .sums = {gradients * fp32_bytes},
-          .row_inputs = rows * a.element};
+          .row_inputs = rows * a.element,
+          .last_pass = a.features.last_pass};
 }
 
 Bytes beyond_l2(Bytes size, const device::Spec& device) {
@@ -33,14 +34,15 @@ Bytes beyond_l2(Bytes size, const device::Spec& device) {
 }
 
 /// Seconds of the passes over global memory: clear the sums, compute the row sums of dy *
-/// attention, and scale and store the sums.
+/// attention, and scale and store the sums; for a sink, the last pass also reads statistics.
 double pass_time(const TensorBytes& t, Passes passes, const device::Spec& device) {
   const Bytes missing = beyond_l2(t.sums, device);
   const double before = passes == Passes::joined
                             ? pass_seconds(device, t.row_inputs, t.sums, t.row_inputs + missing)
                             : pass_seconds(device, {}, t.sums, missing) +
                                   pass_seconds(device, t.row_inputs, {}, t.row_inputs);
-  return before + pass_seconds(device, t.sums, t.outputs, missing + t.outputs);
+  return before +
+         pass_seconds(device, t.sums + t.last_pass, t.outputs, missing + t.outputs + t.last_pass);
 }
 
 struct Part {

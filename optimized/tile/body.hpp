@@ -118,7 +118,25 @@ void add_bias(const AddBias& t) {
   }
 }
 
-template <class Isa, bool dropout>
+inline float sum_of_lanes(const float* group) {
+  float lane[lanes];
+  __builtin_memcpy(lane, group, sizeof lane);
+  for (std::int64_t half = lanes / 2; half > 0; half /= 2)
+    for (std::int64_t l = 0; l < half; ++l) lane[l] += lane[l + half];
+  return lane[0];
+}
+
+/// Returns `x`, but zero in the lanes from `count` on.
+template <class Isa>
+typename Isa::Vector first_lanes(typename Isa::Vector x, std::int64_t count) {
+  if (count >= lanes) return x;
+  float lane[lanes];
+  Isa::store(lane, x);
+  for (std::int64_t l = count; l < lanes; ++l) lane[l] = 0;
+  return Isa::load(lane);
+}
+
+template <class Isa, bool dropout, bool summed>
 void softmax_grad_of(const SoftmaxGrad& t) {
   using Vector = typename Isa::Vector;
   const Vector scale = Isa::broadcast(t.scale);
@@ -127,6 +145,7 @@ void softmax_grad_of(const SoftmaxGrad& t) {
     const Vector max = Isa::broadcast(t.max[i]);
     const Vector sum = Isa::broadcast(t.sum[i]);
     const Vector row_term = Isa::broadcast(t.row_term[i]);
+    [[maybe_unused]] Vector sums = Isa::broadcast(0);
     for (std::int64_t j = 0; j < t.columns; j += lanes) {
       float* const score = t.scores + i * t.row_stride + j;
       float* const dprob = t.dprob + i * t.row_stride + j;
@@ -138,39 +157,47 @@ void softmax_grad_of(const SoftmaxGrad& t) {
         return Isa::multiply(kept<Isa>(dropped, x), keep_factor);
       };
       if constexpr (dropout) dprob_of_kept = drop(dprob_of_kept);
+      [[maybe_unused]] Vector product = Isa::multiply(prob, dprob_of_kept);
       Vector dscore = Isa::multiply(prob, Isa::subtract(dprob_of_kept, row_term));
       if constexpr (dropout) prob = drop(prob);
       if (t.excluded != nullptr) {
         const auto excluded = Isa::load_bytes(t.excluded + i * t.row_stride + j);
         prob = kept<Isa>(excluded, prob);
         dscore = kept<Isa>(excluded, dscore);
+        if constexpr (summed) product = kept<Isa>(excluded, product);
       }
+      if constexpr (summed) sums = Isa::add(sums, first_lanes<Isa>(product, t.columns - j));
       Isa::store(score, staged<Isa>(prob, t.stage));
       Isa::store(dprob, staged<Isa>(dscore, t.stage));
     }
+    if constexpr (summed) {
+      float lane[lanes];
+      Isa::store(lane, sums);
+      t.dprob_sums[i] = sum_of_lanes(lane);
+    }
   }
+}
+
+template <class Isa, bool dropout>
+void softmax_grad_with(const SoftmaxGrad& t) {
+  if (t.dprob_sums != nullptr)
+    softmax_grad_of<Isa, dropout, true>(t);
+  else
+    softmax_grad_of<Isa, dropout, false>(t);
 }
 
 template <class Isa>
 void softmax_grad(const SoftmaxGrad& t) {
   if (t.dropped != nullptr)
-    softmax_grad_of<Isa, true>(t);
+    softmax_grad_with<Isa, true>(t);
   else
-    softmax_grad_of<Isa, false>(t);
+    softmax_grad_with<Isa, false>(t);
 }
 
 template <class Isa>
 void add(const float* more, std::int64_t count, float* values) {
   for (std::int64_t c = 0; c < count; c += lanes)
     Isa::store(values + c, Isa::add(Isa::load(values + c), Isa::load(more + c)));
-}
-
-inline float sum_of_lanes(const float* group) {
-  float lane[lanes];
-  __builtin_memcpy(lane, group, sizeof lane);
-  for (std::int64_t half = lanes / 2; half > 0; half /= 2)
-    for (std::int64_t l = 0; l < half; ++l) lane[l] += lane[l + half];
-  return lane[0];
 }
 
 template <class Isa>

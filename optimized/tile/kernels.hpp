@@ -75,6 +75,9 @@ struct SoftmaxGrad {
   float keep_factor = 1;
   float scale = 1;
   Storage stage = Storage::fp32;
+  /// One number per row, the sum of P dP over the unmasked columns, before P and dS are rounded:
+  /// each of `lanes` lanes sums its columns, then the lanes are added pairwise. Null: not computed.
+  float* dprob_sums = nullptr;
 };
 
 /// Computes both gradients of sums over windows, for consecutive rows (tokens) that are in the same

@@ -4,7 +4,7 @@ namespace assay::optimized {
 
 std::vector<Check> argument_checks() {
   return joined({presence_checks(), entry_point_checks(), type_checks(), layout_checks(),
-                 shape_checks(), attribute_checks(), pse_checks()});
+                 shape_checks(), sink_checks(), attribute_checks(), pse_checks()});
 }
 
 void refuse_unless_legal(const Check::Call& call) {

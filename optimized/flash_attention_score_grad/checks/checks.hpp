@@ -19,6 +19,8 @@ std::span<const Check> type_checks();
 /// Checks for headNum, the layout, ranks and cumulative lengths. extents_of relies on them.
 std::span<const Check> layout_checks();
 std::span<const Check> shape_checks();
+/// Checks for the sink, its gradient, and the types that entry points with a sink accept.
+std::span<const Check> sink_checks();
 std::span<const Check> attribute_checks();
 std::span<const Check> pse_checks();
 

@@ -50,6 +50,16 @@ Traffic passes(const Problem& p) {
           .written = sums + row_terms + Bytes{gradients * element}};
 }
 
+/// Returns the traffic of the gradient of the sinks: every block adds the sums of P dP of its rows;
+/// they are cleared before and read after the blocks, together with the statistics and the sinks.
+Traffic sink_traffic(const Problem& p, const Tiling& t, const schedules::Features& features) {
+  if (!p.has_sink()) return {};
+  const Bytes per_head = {p.heads_q * fp32_bytes};
+  const Bytes cleared = {dy_extents(p).rows() * fp32_bytes};
+  const Bytes added = {p.heads_q * t.blocks() * t.rows * fp32_bytes};
+  return {.read = features.last_pass + per_head, .written = cleared + added + per_head};
+}
+
 }  // namespace
 
 Traffic traffic(const Problem& p, const Tiling& t) {
@@ -64,6 +74,7 @@ Traffic traffic(const Problem& p, const Tiling& t) {
                  t);
   Traffic all = counts(p, t) * of_block;
   all += passes(p);
+  all += sink_traffic(p, t, features);
   return all;
 }
 

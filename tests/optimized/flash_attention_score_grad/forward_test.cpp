@@ -131,6 +131,17 @@ TEST(Forward, OfRowsWithoutKeysIsThatOfFullyMaskedRows) {
     expect_forward({.problem = packed(q, kv)});
 }
 
+TEST(Forward, CountsTheSinkAsAKeyWithoutValue) {
+  Op::Problem p = padded(150, 300);
+  p.sink = spec::SinkShape::per_head;
+  expect_forward({.problem = p});
+  p = compressed(padded(300, 140, DType::bf16), 3);
+  p.sink = spec::SinkShape::per_head;
+  expect_forward({.problem = p, .inputs = Striding::padded});
+  p.drop_mask = DropMask::exact, p.keep_prob = 0.7;
+  expect_forward({.problem = p});
+}
+
 TEST(Forward, AddsEveryPositionBias) {
   for (const auto& [type, shape] : {std::pair{0, PseShape::bnss},
                                     {1, PseShape::bn1s},

@@ -225,6 +225,54 @@ TEST(Kernels, DropoutActsOnDpBeforeAndOnPAfterDs) {
   }
 }
 
+/// The columns after the last one and the masked elements are not finite: they must not be added.
+TEST(Kernels, SumPdPOfTheUnmaskedColumnsOnly) {
+  constexpr std::int64_t stride = 48, rows = 3, columns = 37;
+  constexpr float keep_factor = 1.25F;
+  const std::vector<float> max = numbers(rows, 13), sum(rows, 2), row_term(rows, 100);
+  std::vector<float> dprob_before = numbers(rows * stride, 15);
+  std::vector<std::uint8_t> excluded(rows * stride), dropped(rows * stride);
+  for (std::size_t k = 0; k < excluded.size(); ++k) {
+    excluded[k] = k % 5 == 0 ? 1 : 0;
+    dropped[k] = k % 7 == 0 ? 1 : 0;
+    if (excluded[k] != 0 || k % stride >= columns)
+      dprob_before[k] = std::numeric_limits<float>::quiet_NaN();
+  }
+  std::vector<std::vector<float>> results;
+  for (const Kernels* set : available_kernels())
+    for (const bool drops : {false, true}) {
+      std::vector<float> scores = numbers(rows * stride, 16), dprob = dprob_before, sums(rows);
+      std::vector<float> prob = scores;
+      SoftmaxGrad tile = {.scores = scores.data(),
+                          .dprob = dprob.data(),
+                          .row_stride = stride,
+                          .rows = rows,
+                          .columns = columns,
+                          .max = max.data(),
+                          .sum = sum.data(),
+                          .row_term = row_term.data(),
+                          .excluded = excluded.data(),
+                          .dropped = drops ? dropped.data() : nullptr,
+                          .keep_factor = keep_factor,
+                          .dprob_sums = sums.data()};
+      set->softmax_grad(tile);
+      dprob = dprob_before;
+      tile.scores = prob.data(), tile.dropped = nullptr, tile.dprob_sums = nullptr;
+      set->softmax_grad(tile);  // gives P
+      for (std::int64_t i = 0; i < rows; ++i) {
+        double expected = 0;
+        for (std::int64_t j = 0; j < columns; ++j) {
+          const auto at = static_cast<std::size_t>(i * stride + j);
+          const double factor = !drops ? 1 : dropped[at] != 0 ? 0.0 : double{keep_factor};
+          if (excluded[at] == 0) expected += factor * double{prob[at]} * double{dprob_before[at]};
+        }
+        EXPECT_NEAR(double{sums[static_cast<std::size_t>(i)]}, expected, 1e-5) << i;
+      }
+      results.push_back(sums);
+    }
+  for (std::size_t k = 2; k < results.size(); ++k) EXPECT_EQ(results[k], results[k % 2]);
+}
+
 TEST(Kernels, GiveTheSameBitsInEverySet) {
   constexpr std::int64_t stride = 48, rows = 11;
   std::vector<std::vector<float>> results;

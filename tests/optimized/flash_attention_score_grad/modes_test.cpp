@@ -100,6 +100,13 @@ TEST(Schedules, CountWhatOptionalTensorsNeedForATile) {
   EXPECT_EQ(features(p).read(rows, columns).count, scores / 8);
   EXPECT_EQ(features(p).of_scores.size(), 2U);
   EXPECT_EQ(features(p).of_dprob.size(), 2U);
+
+  p.keep_prob = 1, p.sink = spec::SinkShape::per_head;
+  EXPECT_EQ(features(p).read(rows, columns).count, 0);
+  EXPECT_TRUE(features(p).of_scores.empty());
+  EXPECT_EQ(features(p).of_dprob.size(), 2U);  // P dP and its sum
+  EXPECT_EQ(features(p).tensors.count, 2 * 4 * p.heads_q);
+  EXPECT_EQ(features(p).last_pass.count, 4 * (1 + 2 * 8) * p.batch * p.heads_q * p.seq_q);
 }
 
 TEST(Schedules, CountChannelsAndElements) {

@@ -77,6 +77,10 @@ class Pairs {
   Operand query, key, value, dy, attention, query_rope, key_rope;
 };
 
+double sink_of(const Op::Inputs& inputs, std::int64_t n) {
+  return inputs.sink->load(spec::viewed_elements(*inputs.sink)[static_cast<std::size_t>(n)]);
+}
+
 template <class Visit>
 void for_each_row(const Op::Problem& p, const Visit& visit) {
   for (std::int64_t b = 0; b < p.batch; ++b)
@@ -91,11 +95,13 @@ void run_forward(const Example& example, Op::Inputs& inputs) {
   for_each_row(p, [&](const Pair& row) {
     constexpr double largest = std::numeric_limits<float>::max();
     const std::int64_t keys = p.length_kv(row.b);
-    double max = -largest, sum = 0;
+    const double sink = p.has_sink() ? sink_of(inputs, row.n) : -largest;
+    double max = sink, sum = 0;
     std::vector<double> scores(static_cast<std::size_t>(keys), -largest);
     for (std::int64_t j = 0; j < keys; ++j)
       if (const Pair x{row.b, row.n, row.i, j}; pairs.keeps(x))
         max = std::max(max, scores[static_cast<std::size_t>(j)] = pairs.score(x));
+    if (p.has_sink()) sum = std::exp(sink - max);
     std::vector<double> out(static_cast<std::size_t>(p.head_dim_v), 0.0);
     for (std::int64_t j = 0; j < keys; ++j) {
       const Pair x{row.b, row.n, row.i, j};
@@ -139,6 +145,7 @@ Gradients oracle(const Example& example, const Op::Inputs& inputs) {
   };
   Gradients g{sized(pairs.query), sized(pairs.key), sized(pairs.value), sized(pairs.query_rope),
               sized(pairs.key_rope)};
+  if (p.has_sink()) g.dsink.assign(static_cast<std::size_t>(p.heads_q), 0.0);
   const Extents q = query_extents(p), k = key_extents(p);
   for_each_row(p, [&](const Pair& row) {
     const auto statistic = [&](const Tensor& tensor) {
@@ -147,12 +154,15 @@ Gradients oracle(const Example& example, const Op::Inputs& inputs) {
     const double max = statistic(inputs.softmax_max), sum = statistic(inputs.softmax_sum);
     const double row_term = pairs.row_term(row);
     const std::int64_t at_q = q.row(row.b, row.n, row.i), kv = pairs.kv(row);
+    const double sink_prob = p.has_sink() ? std::exp(sink_of(inputs, row.n) - max) / sum : 0;
     for (std::int64_t j = 0; j < p.length_kv(row.b); ++j) {
       const Pair x{row.b, row.n, row.i, j};
       const double prob = pairs.prob(x, max, sum);
       if (prob == 0) continue;
       const double factor = pairs.factor(x);
       const double dscore = prob * (factor * pairs.dprob(x) - row_term);
+      if (p.has_sink())
+        g.dsink[static_cast<std::size_t>(x.n)] -= sink_prob * prob * factor * pairs.dprob(x);
       const std::int64_t at_k = k.row(x.b, kv, j), d = p.head_dim, dr = p.head_dim_rope;
       add(scale * dscore, pairs.key.row(x.b, kv, j), d, g.dq.data() + at_q * d);
       add(scale * dscore, pairs.query.row(x.b, x.n, x.i), d, g.dk.data() + at_k * d);
@@ -182,6 +192,9 @@ Gradients values(const Op::Problem& p, const Op::Outputs& outputs) {
               .dv = values(outputs.dv, p.input_layout, value_extents(p)),
               .dq_rope = {},
               .dk_rope = {}};
+  for (std::int64_t n = 0; p.has_sink() && n < p.heads_q; ++n)
+    g.dsink.push_back(
+        outputs.dsink->load(spec::viewed_elements(*outputs.dsink)[static_cast<std::size_t>(n)]));
   if (p.head_dim_rope == 0) return g;
   g.dq_rope = values(outputs.dq_rope.value(), p.input_layout, query_rope_extents(p));
   g.dk_rope = values(outputs.dk_rope.value(), p.input_layout, key_rope_extents(p));

@@ -38,7 +38,8 @@ double slope(std::int64_t b, std::int64_t n);
 /// A bf16 number in (-2, 2) that depends on the pair.
 double bias_of_pair(const Pair& pair);
 
-/// Random tensors, with the statistics and the output of a forward pass in double.
+/// Random tensors, with the statistics and the output of a forward pass in double. A sink takes
+/// part in both.
 Op::Inputs inputs_of(const Example& example);
 /// Outputs whose storage is filled with 0xAB.
 Op::Outputs outputs_of(const Example& example);
@@ -52,6 +53,7 @@ std::vector<std::int64_t> statistics_elements(const Op::Problem& problem,
 /// Computes the gradients in double by the formulas, pair by pair; each is contiguous (b, n, s, d).
 struct Gradients {
   std::vector<double> dq, dk, dv, dq_rope, dk_rope;
+  std::vector<double> dsink = {};  ///< one number per query head
 };
 Gradients oracle(const Example& example, const Op::Inputs& inputs);
 

@@ -7,9 +7,10 @@ using spec::Tensor;
 
 spec::Call<Op> call(const Example& example) {
   const Op::Problem& p = example.problem;
-  const auto entry_point = !is_packed(p.input_layout) ? spec::FlashEntryPoint::g2
-                           : p.head_dim_rope > 0      ? spec::FlashEntryPoint::u3
-                                                      : spec::FlashEntryPoint::u2;
+  const auto entry_point = p.has_sink()                 ? spec::FlashEntryPoint::g3
+                           : !is_packed(p.input_layout) ? spec::FlashEntryPoint::g2
+                           : p.head_dim_rope > 0        ? spec::FlashEntryPoint::u3
+                                                        : spec::FlashEntryPoint::u2;
   return spec::call_of(p, entry_point, spec::Product::a2, example.inputs, example.outputs);
 }
 
@@ -131,6 +132,7 @@ Op::Inputs inputs_without_forward(const Example& example) {
     inputs.query_rope = random_tensor(t.query_rope, 8, 1);
     inputs.key_rope = random_tensor(t.key_rope, 9, 1);
   }
+  if (t.sink.present) inputs.sink = random_tensor(t.sink, 10, 2);
   if (t.atten_mask.present) {
     inputs.atten_mask = tensor_of(t.atten_mask, std::byte{1});
     fill_mask(example, *inputs.atten_mask);
@@ -152,6 +154,7 @@ Op::Outputs outputs_of(const Example& example) {
   Op::Outputs outputs{.dq = tensor_of(t.dq, garbage),
                       .dk = tensor_of(t.dk, garbage),
                       .dv = tensor_of(t.dv, garbage)};
+  if (t.dsink.present) outputs.dsink = tensor_of(t.dsink, garbage);
   if (example.problem.head_dim_rope > 0) {
     outputs.dq_rope = tensor_of(t.dq_rope, garbage);
     outputs.dk_rope = tensor_of(t.dk_rope, garbage);

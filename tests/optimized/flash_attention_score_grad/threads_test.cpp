@@ -27,7 +27,8 @@ Example varied() {
                       .head_dim = 24,
                       .head_dim_v = 17,
                       .sparse_mode = 3,
-                      .atten_mask = spec::MaskShape::compressed}};
+                      .atten_mask = spec::MaskShape::compressed,
+                      .sink = spec::SinkShape::per_head}};
 }
 
 Op::Inputs forward(const Example& example, const optimized::Options& options) {

@@ -44,6 +44,7 @@ Problem random_problem() {
   p.pre_tokens = *rc::gen::inRange<std::int64_t>(300, 6000);
   if (*rc::gen::arbitrary<bool>()) p.pse_shift = spec::PseShape::bnss;
   if (*rc::gen::arbitrary<bool>()) p.keep_prob = 0.5, p.drop_mask = spec::DropMask::exact;
+  if (*rc::gen::arbitrary<bool>()) p.sink = spec::SinkShape::per_head;
   return p;
 }
 
@@ -61,6 +62,7 @@ std::vector<Problem> modes() {
   add([](Problem& p) { p.sparse_mode = 3, p.atten_mask = spec::MaskShape::compressed; });
   add([](Problem& p) { p.pse_shift = spec::PseShape::bnss; });
   add([](Problem& p) { p.keep_prob = 0.5; });
+  add([](Problem& p) { p.sink = spec::SinkShape::per_head; });
   add([](Problem& p) {
     p.input_layout = spec::Layout::tnd, p.head_dim_rope = 64;
     p.lengths_q = {2000}, p.lengths_kv = {1500};

@@ -83,6 +83,19 @@ TEST(Traffic, CountsBiasAndDropoutBits) {
   EXPECT_EQ(more(dropped), scores / 8);
 }
 
+/// One number per row: each of the 4 x 4 blocks of a head adds it. The last pass also reads both
+/// statistics, with 8 replicas. The sinks are one number per head.
+TEST(Traffic, CountsTheSumsOfSinks) {
+  Problem p = {
+      .heads_q = 3, .heads_kv = 3, .seq_q = 512, .seq_kv = 512, .head_dim = 64, .head_dim_v = 64};
+  const Traffic plain = planned(p);
+  p.sink = spec::SinkShape::per_head;
+  const Traffic with = planned(p);
+  const std::int64_t rows = 3 * 512, heads = 3;
+  EXPECT_EQ(with.read.count - plain.read.count, 4 * (rows * (1 + 2 * 8) + heads));
+  EXPECT_EQ(with.written.count - plain.written.count, 4 * (rows + 4 * rows + heads));
+}
+
 TEST(Traffic, CountsRopeAsMoreChannels) {
   Problem p = {.input_layout = spec::Layout::tnd,
                .heads_q = 4,

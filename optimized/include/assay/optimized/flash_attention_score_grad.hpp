@@ -18,17 +18,18 @@ namespace assay::optimized {
 /// tile, one chain of fused multiply-adds over its keys; these partial sums are added in ascending
 /// order. dk, dv: the row tiles of a query head are split into groups of consecutive tiles
 /// (records). For each record, one chain over its queries; these partial sums are added in order of
-/// head, then row. The order depends only on the tiling. Results are therefore bit-identical for
-/// every thread count and every instruction set of the host.
+/// head, then row. dsink: the sums of P dP of a row are added in ascending order of the key tiles,
+/// then the rows of a head, row tile by row tile. The order depends only on the tiling. Results are
+/// therefore bit-identical for every thread count and every instruction set of the host.
 ///
 /// It also computes the forward: tiles of keys in ascending order, and the sums are rescaled when
 /// the maximum of a row grows. The time of the forward is not modelled.
 ///
 /// Masked elements have P = 0 and dS = 0, so fully masked rows give exact zeros. Memory in addition
 /// to the tensors: per thread some tiles and the fp32 sums of dq of one key head, and one number
-/// per query row. In the host mode avx512_bf16, instructions multiply pairs of bf16 numbers, each
-/// block starts its sums at zero, and a P below 2^-50 counts as zero. This mode supports only bf16;
-/// its name is appended to the device name.
+/// per query row, with a sink two. In the host mode avx512_bf16, instructions multiply pairs of
+/// bf16 numbers, each block starts its sums at zero, and a P below 2^-50 counts as zero. This mode
+/// supports only bf16; its name is appended to the device name.
 ///
 /// Errors: std::invalid_argument if the machine does not have the selected instructions. `check`
 /// throws spec::Rejected. `run` throws device::DeviceFault if a plan does not fit the device.

@@ -9,7 +9,7 @@
 namespace assay::optimized::schedules {
 
 /// The additional vector-core work and memory of the optional tensors (position bias, mask,
-/// dropout). The softmax and its gradient are not included.
+/// dropout, sink). The softmax and its gradient are not included.
 struct Features {
   using Operation = device::VectorCost device::VectorCosts::*;
 
@@ -24,7 +24,8 @@ struct Features {
   std::int64_t tile_bytes = 0;                           ///< read once per tile
   std::vector<Operation> of_scores = {}, of_dprob = {};  ///< for all scores, in fp32
   std::vector<Held> held = {};
-  device::Bytes tensors = {};  ///< bytes of all optional tensors in global memory
+  device::Bytes tensors = {};    ///< bytes of all optional tensors in global memory
+  device::Bytes last_pass = {};  ///< read once, after all tiles, by the pass that stores the sums
 
   bool any() const { return !of_scores.empty() || !of_dprob.empty(); }
   /// The bytes that a vector core reads for a tile of scores (rows x columns).
