@@ -152,6 +152,7 @@ spec::FlashAttentionScoreGrad::Problem problem_of<spec::FlashAttentionScoreGrad>
   spec::FlashAttentionScoreGrad::Problem problem{
       .heads_q = 2, .seq_q = 3, .seq_kv = 5, .head_dim = 16, .head_dim_v = 16};
   if (spec::is_unpadding(entry_point)) problem.input_layout = spec::Layout::tnd;
+  if (spec::has_sink(entry_point)) problem.sink = spec::SinkShape::per_head;
   return problem;
 }
 

@@ -224,7 +224,7 @@ TYPED_TEST(Refusals, AnswerNeighboursOfLegalCallsAsTheRequirementsSay) {
   const auto kernel = tests::tiled_kernel<TypeParam>();
   std::size_t place = 0;
   for (const auto& c : conformance::sample<TypeParam>({})) {
-    if (!is_offered(c.entry_point) || !c.violate.empty() || ++place % 24 != 0) continue;
+    if (!c.violate.empty() || ++place % 24 != 0) continue;
     each_neighbour(conformance::call_of(c), [&](std::string_view name, const auto& call) {
       const Broken broken = broken_by(call);
       const Answer given = answer(*kernel, call);

@@ -53,6 +53,72 @@ TEST_P(FlashEntryPoints, GivesTheBitsOfTheImplementation) {
   EXPECT_GE(compared, 6U);
 }
 
+/// A problem of g3 with a sink.
+Op::Problem with_sink() {
+  return {.input_layout = spec::Layout::bsnd,
+          .dtype = spec::DType::fp16,
+          .batch = 2,
+          .heads_q = 4,
+          .heads_kv = 2,
+          .seq_q = 21,
+          .seq_kv = 37,
+          .head_dim = 24,
+          .head_dim_v = 24,
+          .sink = spec::SinkShape::per_head};
+}
+
+TEST_F(Flash, GivesTheGradientOfSinksInEveryStridingAndLayout) {
+  for (const Striding striding : {Striding::contiguous, Striding::padded, Striding::transposed})
+    for (const auto layout : {spec::Layout::bsh, spec::Layout::sbh, spec::Layout::bnsd}) {
+      Asked asked{.problem = with_sink(), .entry_point = FlashEntryPoint::g3};
+      asked.problem.input_layout = layout;
+      asked.inputs = asked.outputs = striding;
+      expect_same_bits(asked);
+    }
+}
+
+/// As the vendor's code: a sink of shape [0] counts as null, and dsinkOut may be null or empty.
+TEST_F(Flash, TakesAnEmptySinkAndNoPlaceForItsGradient) {
+  const Asked asked{.problem = with_sink(), .entry_point = FlashEntryPoint::g3};
+  const auto empty = [](spec::Parameter& parameter) {
+    parameter.shape = {0}, parameter.strides = {1};
+  };
+  Call unwritten = asked.call(), without_place = asked.call(), without_sink = asked.call();
+  empty(unwritten.parameters.dsink);
+  without_place.parameters.dsink = {};
+  empty(without_sink.parameters.sink);
+  without_sink.parameters.dsink = {};
+  for (const Call& call : {unwritten, without_place, without_sink}) {
+    Op::Problem problem = asked.problem;
+    if (call.parameters.sink.shape != spec::Shape{4}) problem.sink = spec::SinkShape::absent;
+    Filling<Op> filling = filling_of(call);
+    Handles handles(filling.uploaded.addresses());
+    const Prepared prepared = phase_1(call, handles);
+    ASSERT_EQ(prepared.status, ACLNN_SUCCESS) << recent_message();
+    run(phase_2_of(FlashEntryPoint::g3), prepared, stream);
+    filling.outputs.dsink.reset();
+    if (!problem.has_sink()) filling.inputs.sink.reset();
+    own->run(problem, filling.inputs, filling.outputs);
+    EXPECT_TRUE(filling.uploaded.download("dq") == filling.outputs.dq.bytes);
+    EXPECT_TRUE(filling.uploaded.download("dv") == filling.outputs.dv.bytes);
+  }
+}
+
+TEST_F(Flash, NeedsOneNumberPerRowMoreForASink) {
+  const auto workspace_of = [](const Op::Problem& problem) {
+    const Asked asked{.problem = problem, .entry_point = FlashEntryPoint::g3};
+    Handles handles;
+    const Prepared prepared = phase_1(asked.call(), handles);
+    EXPECT_EQ(prepared.status, ACLNN_SUCCESS) << recent_message();
+    aclDestroyAclOpExecutor(prepared.executor);
+    return prepared.workspace_size;
+  };
+  Op::Problem without = with_sink();
+  without.sink = spec::SinkShape::absent;
+  EXPECT_EQ(workspace_of(with_sink()) - workspace_of(without),
+            1024U);  // 2 x 4 x 21 x 4 B, in 512 B
+}
+
 bool takes(const spec::Implementation<Op>& implementation, const Call& call) {
   try {
     implementation.check(call);
@@ -188,8 +254,9 @@ std::string name_of(const testing::TestParamInfo<FlashEntryPoint>& entry_point) 
 
 INSTANTIATE_TEST_SUITE_P(, FlashEntryPoints,
                          testing::Values(FlashEntryPoint::g1, FlashEntryPoint::g2,
-                                         FlashEntryPoint::u1, FlashEntryPoint::u2,
-                                         FlashEntryPoint::u3, FlashEntryPoint::u4),
+                                         FlashEntryPoint::g3, FlashEntryPoint::u1,
+                                         FlashEntryPoint::u2, FlashEntryPoint::u3,
+                                         FlashEntryPoint::u4),
                          name_of);
 
 }  // namespace

@@ -53,10 +53,11 @@ void resize(Parameter& tensor, std::size_t axis, std::int64_t extent) {
   tensor.strides = spec::contiguous_strides(tensor.shape);
 }
 
-constexpr FlashEntryPoint every_entry_point[] = {FlashEntryPoint::g1, FlashEntryPoint::g2,
-                                                 FlashEntryPoint::u1, FlashEntryPoint::u2,
-                                                 FlashEntryPoint::u3, FlashEntryPoint::u4};
-constexpr FlashEntryPoint padded[] = {FlashEntryPoint::g1, FlashEntryPoint::g2};
+constexpr FlashEntryPoint every_entry_point[] = {
+    FlashEntryPoint::g1, FlashEntryPoint::g2, FlashEntryPoint::g3, FlashEntryPoint::u1,
+    FlashEntryPoint::u2, FlashEntryPoint::u3, FlashEntryPoint::u4};
+constexpr FlashEntryPoint padded[] = {FlashEntryPoint::g1, FlashEntryPoint::g2,
+                                      FlashEntryPoint::g3};
 constexpr FlashEntryPoint unpadding[] = {FlashEntryPoint::u1, FlashEntryPoint::u2,
                                          FlashEntryPoint::u3, FlashEntryPoint::u4};
 
@@ -72,6 +73,47 @@ TEST(Checks, AcceptALegalCallInEveryPaddedLayout) {
   for (const Layout layout : {Layout::bsh, Layout::sbh, Layout::bsnd, Layout::bnsd})
     for (const FlashEntryPoint entry_point : padded)
       EXPECT_EQ(refusal(legal(layout, entry_point)), "");
+}
+
+Call with_sink() {
+  Op::Problem problem = plain_problem(FlashEntryPoint::g3);
+  problem.sink = spec::SinkShape::per_head;
+  return call_of(problem, FlashEntryPoint::g3);
+}
+
+TEST(Checks, TakeASinkOfOneNumberPerHead) {
+  EXPECT_EQ(refusal(with_sink()), "");
+  Call call = with_sink();
+  resize(call.parameters.sink, 0, 5);
+  EXPECT_EQ(refusal(call), "SNK-C04: shape of sink is [5]; it must be [4]");
+  call = with_sink();
+  resize(call.parameters.dsink, 0, 2);
+  EXPECT_EQ(refusal(call), "SNK-C04: shape of dsink is [2]; it must be [4]");
+  call = with_sink(), call.parameters.sink.shape = {1, 4}, call.parameters.sink.strides = {4, 1};
+  EXPECT_EQ(id_of(refusal(call)), "SNK-C04");
+  call = with_sink(), call.parameters.sink.dtype = DType::bf16;
+  EXPECT_EQ(refusal(call), "SNK-C03: type of sink is bf16; it must be fp32");
+  call = with_sink(), call.parameters.dsink.dtype = DType::bf16;
+  EXPECT_EQ(refusal(call), "SNK-C04a: type of dsink is bf16; it must be fp32");
+}
+
+TEST(Checks, TakeAnEmptySinkAndNoPlaceForItsGradient) {
+  Call call = with_sink();
+  call.parameters.dsink.present = false;
+  EXPECT_EQ(refusal(call), "");
+  resize(call.parameters.sink, 0, 0);
+  EXPECT_EQ(refusal(call), "");
+}
+
+TEST(Checks, RejectFp32OnlyWhereASinkMayBe) {
+  for (const FlashEntryPoint entry_point : padded) {
+    Op::Problem problem = plain_problem(entry_point);
+    problem.dtype = DType::fp32;
+    EXPECT_EQ(refusal(call_of(problem, entry_point)),
+              spec::has_sink(entry_point)
+                  ? "SNK-C07: type of query is fp32; it must be fp16 or bf16"
+                  : "");
+  }
 }
 
 TEST(Checks, FindUnequalHeadsWhereHeadsAndChannelsShareAnAxis) {

@@ -84,6 +84,14 @@ void set_dropout(const spec::Call<Op>& call, Problem& p) {
   if (p.has_dropout()) p.drop_mask = spec::DropMask::exact;
 }
 
+/// A sink of shape [0] counts as absent, as in the vendor's code.
+template <class Op>
+void set_sink(const spec::Call<Op>& call, Problem& p) {
+  if constexpr (requires { call.parameters.sink; })
+    if (is_given(call.parameters.sink) && spec::element_count(call.parameters.sink.shape) > 0)
+      p.sink = spec::SinkShape::per_head;
+}
+
 }  // namespace
 
 template <class Op>
@@ -93,6 +101,7 @@ Problem problem_of(const spec::Call<Op>& call, const spec::Numerics& orders) {
   set_mask(call, p);
   set_position_bias(call, p);
   set_dropout(call, p);
+  set_sink(call, p);
   if constexpr (requires { call.attributes.softmax_in_layout; })
     if (call.attributes.softmax_in_layout == "same_as_input")
       p.softmax_in_layout = spec::SoftmaxInLayout::same_as_input;

@@ -12,14 +12,16 @@ namespace {
 using Op = spec::FlashAttentionScoreGrad;
 using Call = spec::Call<Op>;
 
-/// Bytes of the fp32 sums of the gradients and of the row terms. The kernel keeps them in global
-/// memory.
-std::uint64_t workspace_size(const Call& call) {
+/// Bytes of the fp32 sums of the gradients and of the row terms, and of the row sums for a sink.
+/// The kernel keeps them in global memory.
+std::uint64_t workspace_size(const Call& call, bool sink) {
   const auto& p = call.parameters;
   WorkspaceSize size;
   for (const spec::Parameter* sums : {&p.dq, &p.dq_rope, &p.dk, &p.dk_rope, &p.dv})
     if (sums->present) size.add_floats(spec::element_count(sums->shape));
-  size.add_floats(spec::element_count(p.softmax_max.shape) / spec::statistics_replicas);
+  const std::int64_t rows = spec::element_count(p.softmax_max.shape) / spec::statistics_replicas;
+  size.add_floats(rows);
+  if (sink) size.add_floats(rows);
   return size.bytes();
 }
 
@@ -27,7 +29,10 @@ std::uint64_t workspace_size(const Call& call) {
 class Gradient {
  public:
   Gradient(const Op::Problem& problem, const Bindings& tensors)
-      : rope_(problem.head_dim_rope > 0), tokens_(problem), tensors_(tensors) {}
+      : rope_(problem.head_dim_rope > 0),
+        sink_(problem.has_sink()),
+        tokens_(problem),
+        tensors_(tensors) {}
 
   Op::Inputs inputs() const {
     Op::Inputs inputs = {.query = tokens_.queries(tensors_.gather("query")),
@@ -40,6 +45,7 @@ class Gradient {
                          .atten_mask = tensors_.gather_if_given("attenMaskOptional"),
                          .pse_shift = tensors_.gather_if_given("pseShiftOptional"),
                          .drop_mask = tensors_.gather_if_given("dropMaskOptional")};
+    if (sink_) inputs.sink = tensors_.gather("sinkInOptional");
     if (!rope_) return inputs;
     inputs.query_rope = tokens_.queries(tensors_.gather("queryRope"));
     inputs.key_rope = tokens_.keys(tensors_.gather("keyInRope"));
@@ -50,6 +56,10 @@ class Gradient {
     Op::Outputs outputs = {.dq = tokens_.queries(tensors_.blank("dqOut")),
                            .dk = tokens_.keys(tensors_.blank("dkOut")),
                            .dv = tokens_.keys(tensors_.blank("dvOut"))};
+    // dsinkOut may be null or empty: then it is not written.
+    std::optional<spec::Tensor> dsink;
+    if (sink_) dsink = tensors_.gather_if_given("dsinkOut");
+    if (dsink && !dsink->bytes.empty()) outputs.dsink = std::move(dsink);
     if (!rope_) return outputs;
     outputs.dq_rope = tokens_.queries(tensors_.blank("dqRopeOut"));
     outputs.dk_rope = tokens_.keys(tensors_.blank("dkRopeOut"));
@@ -62,10 +72,11 @@ class Gradient {
     tensors_.scatter("dvOut", outputs.dv);
     if (outputs.dq_rope) tensors_.scatter("dqRopeOut", *outputs.dq_rope);
     if (outputs.dk_rope) tensors_.scatter("dkRopeOut", *outputs.dk_rope);
+    if (outputs.dsink) tensors_.scatter("dsinkOut", *outputs.dsink);
   }
 
  private:
-  bool rope_;
+  bool rope_, sink_;
   TokensOfSequences tokens_;
   const Bindings& tensors_;
 };
@@ -87,6 +98,7 @@ struct Entry<Op> {
     using enum Op::EntryPoint;
     if (phase_2 == "aclnnFlashAttentionScoreGrad") return g1;
     if (phase_2 == "aclnnFlashAttentionScoreGradV2") return g2;
+    if (phase_2 == "aclnnFlashAttentionScoreGradV3") return g3;
     if (phase_2 == "aclnnFlashAttentionUnpaddingScoreGrad") return u1;
     if (phase_2 == "aclnnFlashAttentionUnpaddingScoreGradV2") return u2;
     return phase_2 == "aclnnFlashAttentionUnpaddingScoreGradV3" ? u3 : u4;
@@ -109,12 +121,14 @@ struct Entry<Op> {
             .softmax_sum = given.tensor("softmaxSumOptional"),
             .softmax_in = given.reserved("softmaxInOptional"),
             .attention_in = given.tensor("attentionInOptional"),
+            .sink = given.tensor("sinkInOptional"),
             .dq = given.tensor("dqOut"),
             .dq_rope = given.tensor("dqRopeOut"),
             .dk = given.tensor("dkOut"),
             .dk_rope = given.tensor("dkRopeOut"),
             .dv = given.tensor("dvOut"),
             .dpse = given.reserved("dpseOut"),
+            .dsink = given.tensor("dsinkOut"),
             .prefix = given.array("prefixOptional"),
             .actual_seq_qlen = given.array("actualSeqQLenOptional"),
             .actual_seq_kvlen = given.array("actualSeqKvLenOptional"),
@@ -136,7 +150,7 @@ struct Entry<Op> {
     const Op::Problem problem = problem_of(call, device->statistics_orders);
     if (problem.seq_q > 0 && problem.seq_kv > 0 && !optimized::attention::any_output_empty(call))
       optimized::plan(problem, device->spec);  // throws if the problem does not fit
-    return {.workspace_size = workspace_size(call),
+    return {.workspace_size = workspace_size(call, problem.has_sink()),
             .run = [device, problem](const Bindings& tensors) { run(*device, problem, tensors); }};
   }
 };

@@ -42,6 +42,22 @@ aclnnStatus aclnnFlashAttentionScoreGradV2GetWorkspaceSize(
 aclnnStatus aclnnFlashAttentionScoreGradV2(void* workspace, uint64_t workspaceSize,
                                            aclOpExecutor* executor, const aclrtStream stream);
 
+/* Adds a sink, one logit per query head, and its gradient. */
+aclnnStatus aclnnFlashAttentionScoreGradV3GetWorkspaceSize(
+    const aclTensor* query, const aclTensor* keyIn, const aclTensor* value, const aclTensor* dy,
+    const aclTensor* pseShiftOptional, const aclTensor* dropMaskOptional,
+    const aclTensor* paddingMaskOptional, const aclTensor* attenMaskOptional,
+    const aclTensor* softmaxMaxOptional, const aclTensor* softmaxSumOptional,
+    const aclTensor* softmaxInOptional, const aclTensor* attentionInOptional,
+    const aclTensor* sinkInOptional, const aclIntArray* prefixOptional,
+    const aclIntArray* qStartIdxOptional, const aclIntArray* kvStartIdxOptional, double scaleValue,
+    double keepProb, int64_t preTokens, int64_t nextTokens, int64_t headNum, char* inputLayout,
+    int64_t innerPrecise, int64_t sparseMode, int64_t pseType, const aclTensor* dqOut,
+    const aclTensor* dkOut, const aclTensor* dvOut, const aclTensor* dpseOut,
+    const aclTensor* dsinkOut, uint64_t* workspaceSize, aclOpExecutor** executor);
+aclnnStatus aclnnFlashAttentionScoreGradV3(void* workspace, uint64_t workspaceSize,
+                                           aclOpExecutor* executor, const aclrtStream stream);
+
 /* Layout TND: sequences of unequal length, packed; actualSeq* are inclusive sums of the lengths. */
 aclnnStatus aclnnFlashAttentionUnpaddingScoreGradGetWorkspaceSize(
     const aclTensor* query, const aclTensor* keyIn, const aclTensor* value, const aclTensor* dy,
