@@ -42,6 +42,39 @@ struct LastBlockOnly : Kernel {
   }
 };
 
+/// Every key tile assigns the sums of P dP of its rows instead of adding them.
+struct LastKeyTileOnly : Kernel {
+  using Kernel::Kernel;
+  float sink_term(const AttentionWork& w, Query q, const RowState& row) const override {
+    float sum = 0;
+    for (std::int64_t j = 0; j < keys(w, q.b); ++j) {
+      if (j % plan().key_tile == 0) sum = 0;
+      sum += probability(w, q, j, row) * dprobability(w, q, j);
+    }
+    return sink_probability(w, q, row) * sum;
+  }
+};
+
+struct MaskedPairsCounted : Kernel {
+  using Kernel::Kernel;
+  float sink_term(const AttentionWork& w, Query q, const RowState& row) const override {
+    return sink_probability(w, q, row) * sum_over_keys(w, q, [&](std::int64_t j) {
+             const float prob = std::exp(score(w, q, j) - row.softmax_max) / row.softmax_sum;
+             return prob * dprobability(w, q, j);
+           });
+  }
+};
+
+struct DropoutMissing : Kernel {
+  using Kernel::Kernel;
+  float sink_term(const AttentionWork& w, Query q, const RowState& row) const override {
+    return sink_probability(w, q, row) * sum_over_keys(w, q, [&](std::int64_t j) {
+             return probability(w, q, j, row) *
+                    dot(w.dy.row(q.b, q.n, q.i), w.value.row(key_position(w, q, j)));
+           });
+  }
+};
+
 struct FirstSequenceOnly : Kernel {
   using Kernel::Kernel;
   float sink_term(const AttentionWork& w, Query q, const RowState& row) const override {
@@ -197,6 +230,21 @@ struct PairByPair : Kernel {
   }
 };
 
+/// Adds the pairs of a row key tile by key tile, then the rows.
+struct KeyTileByKeyTile : Kernel {
+  using Kernel::Kernel;
+  float sink_term(const AttentionWork& w, Query q, const RowState& row) const override {
+    float sum = 0;
+    for (std::int64_t first = 0; first < keys(w, q.b); first += plan().key_tile) {
+      float of_tile = 0;
+      for (std::int64_t j = first; j < std::min(first + plan().key_tile, keys(w, q.b)); ++j)
+        of_tile += probability(w, q, j, row) * dprobability(w, q, j);
+      sum += of_tile;
+    }
+    return sink_probability(w, q, row) * sum;
+  }
+};
+
 }  // namespace
 
 std::vector<Mutant> healthy_sinks() {
@@ -206,6 +254,8 @@ std::vector<Mutant> healthy_sinks() {
                                                flash_like),
       healthy_in<Op, PairByPair>("dsink_pair_by_pair",
                                  "dsink adds the pairs of all queries one by one", ascend_like),
+      healthy_in<Op, KeyTileByKeyTile>("dsink_key_tile_by_key_tile",
+                                       "adds P dP of a row key tile by key tile", ascend_like),
   };
 }
 
@@ -216,6 +266,10 @@ std::vector<Mutant> sink_mutants() {
       planted<SignLost>("dsink_sign_lost", "dsink has the wrong sign"),
       planted<LastBlockOnly>("dsink_of_last_block", "dsink is that of the last block of queries",
                              ascend_like),
+      planted<LastKeyTileOnly>("dsink_of_last_key_tile", "dsink is that of the last tile of keys",
+                               ascend_like),
+      planted<MaskedPairsCounted>("dsink_counts_masked", "dsink sums masked pairs, too"),
+      planted<DropoutMissing>("dsink_undropped", "dsink uses dP before dropout"),
       planted<FirstSequenceOnly>("dsink_of_first_sequence", "dsink sums the first sequence only"),
       planted<SumOverGroup>("dsink_sums_group", "dsink sums the query heads of a group"),
       planted<GradientScaled>("dsink_scaled", "dsink is multiplied by scale_value"),
