@@ -20,7 +20,14 @@ namespace {
 
 constexpr float largest = std::numeric_limits<float>::max();
 constexpr float nothing_yet = -std::numeric_limits<float>::infinity();
-constexpr std::int64_t fp32_size = 4;
+
+/// Returns the sink of query head n.
+float sink_of(const spec::Tensor& sinks, std::int64_t n) {
+  constexpr std::int64_t size = sizeof(float);
+  float sink = 0;
+  std::memcpy(&sink, sinks.bytes.data() + FlatView(sinks)(n) * size, size);
+  return sink;
+}
 
 /// The buffers of one host thread.
 struct ForwardTiles {
@@ -137,10 +144,7 @@ void Forward::process(const HeadTile& row_tile, ForwardTiles& tiles) {
 /// Starts the sums of the rows: with nothing, or with the sink, whose exponential is 1 because it
 /// is the maximum so far.
 void Forward::start(const RowSpan& rows, const ForwardTiles& tiles) const {
-  float max = nothing_yet;
-  if (sink_ != nullptr)
-    std::memcpy(&max, sink_->bytes.data() + FlatView(*sink_)(rows.n) * fp32_size, fp32_size);
-  std::fill_n(tiles.max, rows.count, max);
+  std::fill_n(tiles.max, rows.count, sink_ != nullptr ? sink_of(*sink_, rows.n) : nothing_yet);
   std::fill_n(tiles.sum, rows.count, sink_ != nullptr ? 1.0F : 0.0F);
   std::fill_n(tiles.output.at, rows.count * tiles.output.stride, 0.0F);
 }
@@ -238,10 +242,21 @@ void compute_forward(const spec::AttentionProblem& problem, const AttentionInput
   Forward(problem, inputs, results, tiling, kernels).run(threads);
 }
 
-void fill_dead_rows(const ForwardResults& results) {
+void fill_dead_rows(const spec::AttentionProblem& problem, const AttentionInputs& inputs,
+                    const ForwardResults& results) {
   fill(results.softmax_max, -largest);
-  fill(results.softmax_sum, largest);
+  fill(results.softmax_sum, problem.has_sink() ? 1.0F : largest);
   fill_with_zeros(results.attention_out);
+  if (!problem.has_sink()) return;
+  const spec::Extents queries = dy_extents(problem);
+  const Statistics max(problem, results.softmax_max, queries);
+  for (std::int64_t n = 0; n < problem.heads_q; ++n) {
+    const std::vector<float> sinks(static_cast<std::size_t>(problem.seq_q),
+                                   sink_of(*inputs.sink, n));
+    for (std::int64_t b = 0; b < problem.batch; ++b)
+      max.write({.b = b, .n = n, .first = 0, .count = problem.length_q(b)}, sinks.data(),
+                results.softmax_max);
+  }
 }
 
 }  // namespace assay::optimized

@@ -17,7 +17,8 @@ void compute_forward(const spec::AttentionProblem& problem, const AttentionInput
                      const ForwardResults& results, const Tiling& tiling,
                      const tile::Kernels& kernels, std::int64_t threads);
 
-/// Fills the results of a problem without keys, as if every row were fully masked and had no sink.
-void fill_dead_rows(const ForwardResults& results);
+/// Fills the results of a problem with an empty extent, as if every row were fully masked.
+void fill_dead_rows(const spec::AttentionProblem& problem, const AttentionInputs& inputs,
+                    const ForwardResults& results);
 
 }  // namespace assay::optimized

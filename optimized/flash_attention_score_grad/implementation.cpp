@@ -80,7 +80,7 @@ class FlashAttentionScoreGrad final : public spec::Implementation<Op> {
 
   void forward(const Op::Problem& problem, Op::Inputs& inputs) override {
     const ForwardResults results = {inputs.softmax_max, inputs.softmax_sum, inputs.attention_in};
-    if (has_empty_extent(problem)) return fill_dead_rows(results);
+    if (has_empty_extent(problem)) return fill_dead_rows(problem, inputs, results);
     const Tiling tiling = plan(problem, device_);
     compute_forward(problem, inputs, results, tiling, kernels_, threads(problem, tiling));
   }

@@ -135,6 +135,9 @@ TEST(Forward, CountsTheSinkAsAKeyWithoutValue) {
   Op::Problem p = padded(150, 300);
   p.sink = spec::SinkShape::per_head;
   expect_forward({.problem = p});
+  p = padded(21, 5);
+  p.seq_kv = 0, p.sink = spec::SinkShape::per_head;
+  expect_forward({.problem = p});
   p = compressed(padded(300, 140, DType::bf16), 3);
   p.sink = spec::SinkShape::per_head;
   expect_forward({.problem = p, .inputs = Striding::padded});
