@@ -62,12 +62,13 @@ void add_dropout(const Problem& p, Features& features) {
   features.tensors.count += device::ceil_divide(score_count(p), byte);
 }
 
-/// Adds the cost of the gradient of the sinks: P dP and its sum over the keys, in each tile. The
-/// pass at the end reads these sums (one number per row) and the statistics.
+/// Adds the cost of the gradient of the sinks: P dP and its sum over the keys, which each tile adds
+/// to one number per row. The pass at the end reads these numbers and the statistics.
 void add_sink(const Problem& p, Features& features) {
   if (!p.has_sink()) return;
   features.of_dprob.insert(features.of_dprob.end(), {&VectorCosts::mul, &VectorCosts::row_sum});
   features.held.push_back({"P dP", byte * fp32_bytes});
+  features.row_bytes_stored += fp32_bytes;
   features.tensors.count += 2 * p.heads_q * fp32_bytes;  // sink and dsink
   features.last_pass.count =
       dy_extents(p).rows() * (1 + 2 * spec::statistics_replicas) * fp32_bytes;

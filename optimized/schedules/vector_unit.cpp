@@ -33,11 +33,11 @@ Cycles cycles_of(const device::Spec& spec, const std::vector<Features::Operation
 }  // namespace
 
 TaskId VectorUnit::pass(device::Ring& buffers, std::int64_t scores, Cycles cycles, TaskId ready,
-                        TaskId place, Bytes extra) {
-  const Bytes size = Bytes{scores * fp32_bytes} + extra;
+                        TaskId place, const Extra& extra) {
+  const Bytes size = Bytes{scores * fp32_bytes} + extra.loaded;
   const TaskId loaded = code_.vector_load(size, {buffers.take(), ready});
   const TaskId computed = code_.compute(cycles, {loaded});
-  const TaskId stored = code_.vector_store(scores * element_, {computed, place});
+  const TaskId stored = code_.vector_store(scores * element_ + extra.stored, {computed, place});
   buffers.give(stored);
   return stored;
 }
@@ -77,9 +77,10 @@ TaskId VectorUnit::gradient(std::int64_t scores, TaskId ready, const Places& pla
     const Cycles dscore = formats + cast + cycles_of(spec, {&v.sub, &v.mul}, numbers) +
                           cycles_of(spec, features_.of_dprob, numbers);
     const std::int64_t columns = std::min(edge, numbers);
-    const Bytes extra = features_.read(device::ceil_divide(numbers, columns), columns);
-    pass(left_, numbers, prob, ready, places.prob, extra);
-    stored = pass(right_, numbers, dscore, ready, places.dscore);
+    const std::int64_t rows = device::ceil_divide(numbers, columns);
+    pass(left_, numbers, prob, ready, places.prob, {.loaded = features_.read(rows, columns)});
+    stored = pass(right_, numbers, dscore, ready, places.dscore,
+                  {.stored = {rows * features_.row_bytes_stored}});
   }
   return stored;
 }

@@ -41,10 +41,15 @@ class VectorUnit {
   device::TaskId gradient(std::int64_t scores, device::TaskId ready, const Places& places);
 
  private:
-  /// Loads `scores` numbers and `extra` bytes, computes, and stores the result.
+  /// Bytes that a pass moves in addition to the scores and its result.
+  struct Extra {
+    device::Bytes loaded, stored;
+  };
+
+  /// Loads `scores` numbers and the extra bytes, computes, and stores the result.
   device::TaskId pass(device::Ring& buffers, std::int64_t scores, device::Cycles cycles,
                       device::TaskId ready, device::TaskId place = device::none,
-                      device::Bytes extra = {});
+                      const Extra& extra = {});
 
   device::Instructions& code_;
   std::int64_t tile_;

@@ -56,7 +56,7 @@ Traffic sink_traffic(const Problem& p, const Tiling& t, const schedules::Feature
   if (!p.has_sink()) return {};
   const Bytes per_head = {p.heads_q * fp32_bytes};
   const Bytes cleared = {dy_extents(p).rows() * fp32_bytes};
-  const Bytes added = {p.heads_q * t.blocks() * t.rows * fp32_bytes};
+  const Bytes added = {p.heads_q * t.blocks() * t.rows * features.row_bytes_stored};
   return {.read = features.last_pass + per_head, .written = cleared + added + per_head};
 }
 

@@ -307,7 +307,8 @@ TEST_F(HostModes, TakeEveryHeadSizeAndTiling) {
                                       .head_dim_v = dv,
                                       .scale_value = 1.0 / static_cast<double>(d),
                                       .sparse_mode = 2,
-                                      .atten_mask = MaskShape::compressed}},
+                                      .atten_mask = MaskShape::compressed,
+                                      .sink = spec::SinkShape::per_head}},
                          paired);
 }
 
@@ -317,7 +318,8 @@ TEST_F(HostModes, GiveTheSameBitsWithAnyNumberOfThreads) {
                                        .seq_q = 400,
                                        .seq_kv = 391,
                                        .head_dim = 64,
-                                       .head_dim_v = 64}};
+                                       .head_dim_v = 64,
+                                       .sink = spec::SinkShape::per_head}};
   const Op::Inputs inputs = test::inputs_of(example);
   const Op::Outputs one = run(example, inputs, {.threads = 1, .host = HostMode::avx512_bf16});
   for (const int threads : {2, 3, 5})

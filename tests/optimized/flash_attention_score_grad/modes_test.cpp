@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "assay/optimized/schedules/gradient.hpp"
 #include "attention/window.hpp"
 #include "flash_attention_score_grad/plan/schedules.hpp"
 
@@ -106,7 +107,30 @@ TEST(Schedules, CountWhatOptionalTensorsNeedForATile) {
   EXPECT_TRUE(features(p).of_scores.empty());
   EXPECT_EQ(features(p).of_dprob.size(), 2U);  // P dP and its sum
   EXPECT_EQ(features(p).tensors.count, 2 * 4 * p.heads_q);
+  EXPECT_EQ(features(p).row_bytes_stored, 4);
   EXPECT_EQ(features(p).last_pass.count, 4 * (1 + 2 * 8) * p.batch * p.heads_q * p.seq_q);
+}
+
+/// In a tile of 128 x 128 scores, two vector cores compute 64 rows each: the product takes `mul`,
+/// its sum `row_sum`, and the store 4 B per row more. The last pass reads more, too.
+TEST(Schedules, TakeLongerWithASink) {
+  Problem p = {.heads_q = 24, .heads_kv = 24, .seq_q = 512, .seq_kv = 512};
+  p.head_dim = p.head_dim_v = 128;
+  const auto modelled = [&] {
+    return model(std::get<schedules::Attention>(attention_of(p)), schedules::same_ab(),
+                 device::a2());
+  };
+  const schedules::Modelled without = modelled();
+  p.sink = spec::SinkShape::per_head;
+  const schedules::Modelled with = modelled();
+  const auto busier = [&](device::Pipe pipe) {
+    return with.share(pipe) * with.seconds > without.share(pipe) * without.seconds * 1.0001;
+  };
+  EXPECT_TRUE(busier(device::Pipe::vector));
+  EXPECT_TRUE(busier(device::Pipe::mte3));
+  EXPECT_FALSE(busier(device::Pipe::vector_mte2));
+  EXPECT_GT(with.extra, without.extra);
+  EXPECT_GT(with.seconds, without.seconds);
 }
 
 TEST(Schedules, CountChannelsAndElements) {

@@ -22,6 +22,7 @@ struct Features {
   std::int64_t score_bits = 0;                           ///< read per score
   std::int64_t column_bytes = 0;                         ///< read once per column of a tile
   std::int64_t tile_bytes = 0;                           ///< read once per tile
+  std::int64_t row_bytes_stored = 0;                     ///< stored once per row of a tile
   std::vector<Operation> of_scores = {}, of_dprob = {};  ///< for all scores, in fp32
   std::vector<Held> held = {};
   device::Bytes tensors = {};    ///< bytes of all optional tensors in global memory
