@@ -60,9 +60,7 @@ class Parser {
   Value whole() {
     const Value value = disjunction();
     skip_blanks();
-    if (at_ != text_.size())
-      fail(at_, "unexpected " + shown(text_.substr(at_, 1)) + " after the expression" +
-                    std::string(advice(text_.substr(at_))));
+    if (at_ != text_.size()) fail_at_next(" after the expression");
     return value;
   }
 
@@ -74,11 +72,20 @@ class Parser {
     if (text.starts_with('<') || text.starts_with('>'))
       return "; compare two numbers at a time, as in a < b and b < c";
     if (text.starts_with('[')) return "; an array is a list: NAME=1x5 or NAME=5,6";
+    if (text.starts_with('%'))
+      return "; there is no remainder: list the values in an array, as in even=1,0,1,0 and "
+             "even[n] == 1; there are + - * / < <= > >= == != and or not";
     return "";
   }
 
   [[noreturn]] static void fail(std::size_t place, const std::string& what) {
     throw ExpressionError(place, what);
+  }
+
+  /// Fails because of the next character. `where`: text that follows the character.
+  [[noreturn]] void fail_at_next(const std::string& where) const {
+    fail(at_, "unexpected " + shown(text_.substr(at_, 1)) + where +
+                  std::string(advice(text_.substr(at_))));
   }
 
   /// Counts the nesting while it exists.
@@ -116,9 +123,10 @@ class Parser {
     return true;
   }
   void expect(std::string_view sign) {
-    if (!take(sign))
-      fail(at_, "expected '" + std::string(sign) + "'" +
-                    (at_ < text_.size() ? " instead of " + shown(text_.substr(at_, 1)) : ""));
+    if (take(sign)) return;
+    const std::string expected = "expected '" + std::string(sign) + "'";
+    if (at_ == text_.size()) fail(at_, expected);
+    fail_at_next("; " + expected);
   }
   void require(const Value& value, Kind kind, std::size_t place) const {
     if (value.kind != kind)
@@ -224,8 +232,7 @@ class Parser {
     if (at_ == text_.size()) fail(place, "the expression ends where a number is expected");
     if (is_digit(text_[at_]) || text_[at_] == '.') return literal();
     if (is_first_of_name(text_[at_])) return named();
-    fail(place,
-         "unexpected " + shown(text_.substr(at_, 1)) + std::string(advice(text_.substr(at_, 1))));
+    fail_at_next("");
   }
   Value literal() {
     const std::size_t place = at_;
@@ -285,11 +292,13 @@ class Parser {
         fail(at_, std::string(function.name) + " takes " + std::to_string(function.arguments) +
                       " arguments; given: " + std::to_string(k));
       const Value value = disjunction();
+      skip_blanks();
+      if (at_ < text_.size() && text_[at_] != ',' && text_[at_] != ')')
+        fail_at_next(" in argument " + std::to_string(k + 1) + " of " + std::string(function.name));
       const bool condition = function.operation == Operation::choice && k == 0;
       require(value, condition ? Kind::condition : Kind::number, place);
       nodes[k] = value.node;
     }
-    skip_blanks();
     const std::size_t end = at_;
     if (take(","))
       fail(end, std::string(function.name) + " takes " + std::to_string(function.arguments) +

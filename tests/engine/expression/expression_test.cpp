@@ -81,6 +81,20 @@ TEST(Expression, SaysPlaceAndReasonOfAnError) {
   EXPECT_EQ(error_of("1e99"), "character 1: a number that fp32 cannot represent");
 }
 
+TEST(Expression, NamesTheUnexpectedCharacterWithinAFunction) {
+  EXPECT_EQ(error_of("where(n % 2 == 0, s, 0)"),
+            "character 9: unexpected '%' in argument 1 of where; there is no remainder: list the "
+            "values in an array, as in even=1,0,1,0 and even[n] == 1; there are + - * / < <= > >= "
+            "== != and or not");
+  EXPECT_EQ(error_of("min(s, i ^ 2)"),
+            "character 10: unexpected '^' in argument 2 of min; for a square write x * x");
+  EXPECT_EQ(error_of("(n % 2)").substr(0, 56),
+            "character 4: unexpected '%'; expected ')'; there is no r");
+  EXPECT_EQ(error_of("min(s; i)"), "character 6: unexpected ';' in argument 1 of min");
+  EXPECT_EQ(error_of("where(s < 1, 2").substr(0, 46),
+            "character 15: where takes 3 arguments; given: ");
+}
+
 TEST(Expression, RefusesWhatTheRangesMayMakeUndefined) {
   EXPECT_EQ(error_of("1 / s"), "character 3: the divisor may be 0; bound it, as in max(x, 1)");
   EXPECT_EQ(error_of("1 / (1 + s * s) + 1 / max(i - j, 1)"), "");
