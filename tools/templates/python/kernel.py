@@ -13,8 +13,8 @@ def unsupported(case: assay.Case) -> str | None:
         return "only flash_attention_score_grad"
     if case.problem["layout"] not in ("BNSD", "BSND"):
         return "only the layouts BNSD and BSND"
-    if {"atten_mask", "drop_mask", "pse_shift"} & set(case.inputs) or case.problem["sparse_mode"] != 0:
-        return "no mask, bias or dropout"
+    if {"atten_mask", "drop_mask", "pse_shift", "sink"} & set(case.inputs) or case.problem["sparse_mode"] != 0:
+        return "no mask, bias, dropout or sink"
     return None
 
 
