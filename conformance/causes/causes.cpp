@@ -120,16 +120,38 @@ Sightings<Deviation> sightings_of(const std::vector<Related>& deviations) {
   return all;
 }
 
-/// How an output deviates from the expected values in most cases of a group: the kind of deviation
-/// and, for multiples, the quantity that equals the factor.
+/// How an output deviates from the expected values in most cases of a group.
 struct Manner {
   DeviationKind kind = DeviationKind::none;
-  std::string quantity = {};
+  std::string quantity = {};  ///< of a multiple: the quantity that equals the factor in all cases
+  double factor = 0;          ///< of a multiple: the factor if all cases have the same one
+  bool is_whole = false;      ///< the deviation is one of the whole output, not of some places
+  bool is_unrelated = false;  ///< outputs fail, and hardly any has a relation to expected values
+  bool has_stage = false;     ///< a stage of the computation affects this output only
 
+  /// Returns whether a known factor multiplies the whole output.
+  bool is_scaled() const {
+    return kind == DeviationKind::multiple && is_whole && has_stage &&
+           (factor != 0 || !quantity.empty());
+  }
+  /// Returns whether a factor that multiplies this output would multiply `other`, too, if one bug
+  /// made both wrong. The factor of dropout multiplies only one of the terms of dS.
+  bool excludes(const Manner& other) const {
+    const auto names = [&](std::string_view field) {
+      return quantity.find(field) != quantity.npos;
+    };
+    return is_scaled() && other.is_unrelated && other.has_stage &&
+           std::ranges::none_of(spec::field_stages(), [&](const spec::FieldStage& stage) {
+             return std::ranges::any_of(stage.fields, names);
+           });
+  }
   bool contradicts(const Manner& other) const {
-    if (kind == DeviationKind::none || other.kind == DeviationKind::none) return false;
+    if (kind == DeviationKind::none || other.kind == DeviationKind::none)
+      return excludes(other) || other.excludes(*this);
     if (kind != other.kind) return true;
-    return !quantity.empty() && !other.quantity.empty() && quantity != other.quantity;
+    if (!quantity.empty() && !other.quantity.empty()) return quantity != other.quantity;
+    return is_scaled() && other.is_scaled() &&
+           std::abs(factor - other.factor) > limits::same_factor * std::abs(factor);
   }
 };
 
@@ -139,22 +161,56 @@ DeviationKind kind_of(const Deviation& deviation) {
   return deviation.kind > DeviationKind::multiple ? DeviationKind::heads : deviation.kind;
 }
 
+/// Returns the median of the factors if nearly all of them equal it; otherwise 0.
+double common_factor(const std::vector<Related>& deviations) {
+  std::vector<double> factors;
+  for (const Related& one : deviations)
+    if (is_multiple(one)) factors.push_back(one.deviation.factor);
+  if (factors.empty()) return 0;
+  const auto middle = factors.begin() + std::ssize(factors) / 2;
+  std::ranges::nth_element(factors, middle);
+  const double median = *middle;
+  const auto equal = std::ranges::count_if(factors, [&](double factor) {
+    return std::abs(factor - median) <= limits::same_factor * std::abs(median);
+  });
+  return static_cast<double>(equal) >=
+                 limits::nearly_all_factors * static_cast<double>(factors.size())
+             ? median
+             : 0;
+}
+
 Manner manner_of(const Group& group, const std::vector<CaseReport>& cases) {
   std::vector<Related> deviations;
   std::vector<DeviationKind> kinds;
+  std::size_t whole = 0, unrelated = 0;
   for (const std::size_t k : group.cases)
     for (const Finding& finding : cases[k].findings) {
       const auto& pattern = finding.pattern;
-      if (finding.tensor != group.way.tensor || !pattern ||
-          pattern->deviation.kind == DeviationKind::none)
+      if (finding.tensor != group.way.tensor || !pattern) continue;
+      if (pattern->deviation.kind == DeviationKind::none) {
+        ++unrelated;
         continue;
+      }
+      whole += pattern->places.empty() ? 1 : 0;
       deviations.push_back({pattern->deviation, finding.tensor, k});
       kinds.push_back(kind_of(pattern->deviation));
     }
+  const auto is_most = [](auto count, std::size_t all) {
+    return static_cast<double>(count) >= limits::most_cases * static_cast<double>(all);
+  };
+  const bool is_many = group.cases.size() >= limits::many_cases;
+  Manner manner{.is_unrelated = is_many && is_most(unrelated, group.cases.size())};
+  manner.has_stage = std::ranges::any_of(
+      spec::stages_of(cases[*group.cases.begin()].operator_name), [&](const spec::Stage& stage) {
+        return stage.outputs.size() == 1 && stage.outputs[0] == group.way.tensor;
+      });
   const DeviationKind most = most_frequent(kinds);
-  const auto times = static_cast<double>(std::ranges::count(kinds, most));
-  if (times < limits::most_cases * static_cast<double>(group.cases.size())) return {};
-  return {most, quantity_of(deviations)};
+  if (!is_most(std::ranges::count(kinds, most), group.cases.size())) return manner;
+  manner.kind = most;
+  manner.quantity = quantity_of(deviations);
+  manner.factor = common_factor(deviations);
+  manner.is_whole = is_many && is_most(whole, deviations.size());
+  return manner;
 }
 
 /// Compares the cases and the terms of two groups. Returns whether both groups come from one bug.
@@ -212,19 +268,17 @@ std::vector<Part> merged(std::vector<Group> groups, const std::vector<CaseReport
   return all;
 }
 
-/// Returns whether `small` is another bug than `large`: `large` has no rule, and the rule of
-/// `small` selects less than half of the cases of `large`. If both were outputs of one bug, more
-/// cases would fail in common.
+/// Returns whether `small` is another bug than `large`: the rule of `small` selects less than half
+/// of the cases of `large`. If both were outputs of one bug, more cases would fail in common.
 bool is_minor_rule(const Part& small, const Part& large) {
-  return small.has_rule() && !large.has_rule() &&
-         static_cast<double>(small.members.size()) <
-             limits::minor * static_cast<double>(large.members.size());
+  return small.has_rule() && static_cast<double>(small.members.size()) <
+                                 limits::minor * static_cast<double>(large.members.size());
 }
 
 /// Returns whether two causes are different bugs. They are different if they have few common cases
-/// (compared with the smaller cause), if their deviations differ, or if the rule of one selects few
-/// cases of the other. One bug may show in fewer cases in some outputs, but these are nearly always
-/// cases in which the other outputs fail, too.
+/// (compared with the smaller cause), if their deviations exclude one bug, or if the rule of one
+/// selects few cases of the other. One bug may show in fewer cases in some outputs, but these are
+/// nearly always cases in which the other outputs fail, too.
 bool is_independent(const Part& a, const Part& b) {
   if (contradict(a.manners, b.manners) || is_minor_rule(a, b) || is_minor_rule(b, a)) return true;
   const auto both = std::ranges::count_if(b.members, [&](auto k) { return a.members.contains(k); });

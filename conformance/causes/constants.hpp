@@ -51,11 +51,14 @@ inline constexpr double alike = 0.6;
 /// to the larger one. Example from the public faults: few cases have gradients of rope. In all of
 /// them these gradients fail together with the other gradients.
 inline constexpr double nested = 0.8;
-/// A rule and a cause without a rule are different bugs if the rule selects less than this fraction
-/// of the cause's cases. Toys, and a kernel with two bugs (dk is not scaled; sparse mode 3 has a
+/// A rule and another cause are different bugs if the rule selects less than this fraction of the
+/// other cause's cases. Toys, and a kernel with two bugs (dk is not scaled; sparse mode 3 has a
 /// wrong edge): the rule selects 11 of 53 cases. For comparison: an output that one bug affects
 /// only weakly still failed in more than half of the cases.
 inline constexpr double minor = 0.5;
+/// Factors are equal if they differ by at most this fraction. Toys in numpy with two bugs: a factor
+/// of 2 is measured as 1.998 to 2.003.
+inline constexpr double same_factor = 0.02;
 
 // Describing a cause.
 
