@@ -27,12 +27,25 @@ std::string decision_text(const Cause& cause) {
   return fmt::format("{} by {}", spec::to_string(cause.verdict), spec::to_string(cause.rule));
 }
 
+/// Returns whether more than half of the cases show the fact.
+template <class Fact>
+bool is_usual(const std::optional<Common<Fact>>& common, const Cause& cause) {
+  return common && 2 * common->cases > std::ssize(cause.cases);
+}
+
+/// " is wrong, without a pattern that most of the 591 cases share".
+std::string without_pattern(const Cause& cause) {
+  const auto cases = std::ssize(cause.cases);
+  return fmt::format(" {} wrong, without a pattern{}", cause.outputs.size() == 1 ? "is" : "are",
+                     cases == 1 ? "" : fmt::format(" that most of the {} cases share", cases));
+}
+
 /// "mostly FACT (dq)" if more than half of the cases show it, otherwise "in 3 of 7 cases FACT".
 template <class Fact>
 std::string text_of(const std::optional<Common<Fact>>& common, const Cause& cause) {
   if (!common) return {};
   const auto all = std::ssize(cause.cases);
-  return (2 * common->cases > all ? "mostly "
+  return (is_usual(common, cause) ? "mostly "
                                   : fmt::format("in {} of {} cases ", common->cases, all)) +
          describe(common->fact) +
          (common->outputs.size() < cause.outputs.size()
@@ -50,10 +63,11 @@ std::string failures_text(const Cause& cause) {
   }
   std::vector<std::string> facts = {text_of(cause.deviation, cause), text_of(cause.places, cause)};
   std::erase(facts, "");
-  if (facts.empty()) facts.push_back(error_text(cause));
-  if (facts[0].empty()) facts[0] = decision_text(cause);
-  return fmt::format("{}{}{}{}", cause.wrong ? describe(*cause.wrong) + ": " : "",
-                     fmt::join(cause.outputs, ", "), cause.outputs.empty() ? "" : ": ",
+  const std::string wrong = cause.wrong ? describe(*cause.wrong) + ": " : "";
+  if (cause.outputs.empty()) return wrong + decision_text(cause);
+  const bool is_shared = is_usual(cause.deviation, cause) || is_usual(cause.places, cause);
+  return fmt::format("{}{}{}{}", wrong, fmt::join(cause.outputs, ", "),
+                     is_shared ? ": " : without_pattern(cause) + (facts.empty() ? "" : "; "),
                      fmt::join(facts, "; "));
 }
 
@@ -68,6 +82,14 @@ std::string nan_text(const CaseReport& report) {
                        (pattern->places.empty() ? "everywhere" : describe(pattern->places)));
   if (places.empty()) return {};
   return fmt::format("; NaN in {}: {}", report.id, fmt::join(places, ", "));
+}
+
+/// "in every case in which dk is judged and not expected to be 0".
+std::string everywhere_text(const Cause& cause) {
+  if (cause.refuses_nothing) return "in every case that breaks a requirement on purpose";
+  if (cause.outputs.empty()) return "in every case that the kernel supports";
+  return fmt::format("in every case in which {} is judged and not expected to be 0",
+                     fmt::join(cause.outputs, " or "));
 }
 
 }  // namespace
@@ -95,7 +117,7 @@ std::string where_text(const Cause& cause) {
   const std::string others =
       fmt::format("{} other case{}", cause.others, cause.others == 1 ? "" : "s");
   if (cause.terms.empty())
-    return cause.others == 0 ? "in every case that has it"
+    return cause.others == 0 ? everywhere_text(cause)
                              : fmt::format("no condition found: {} {} not fail in this way", others,
                                            cause.others == 1 ? "does" : "do");
   const std::string fields = fmt::format("where {}", fmt::join(term_texts(cause), " and "));

@@ -88,7 +88,27 @@ TEST(Causes, WhateverTheFieldsWhereEverythingFails) {
   ASSERT_EQ(causes.size(), 1U);
   EXPECT_EQ(term_texts(causes[0]), Names{});
   EXPECT_EQ(causes[0].cases.size(), all.size());
-  EXPECT_EQ(where_text(causes[0]), "in every case that has it");
+  EXPECT_EQ(where_text(causes[0]), "in every case in which dq is judged and not expected to be 0");
+}
+
+/// The error is a number of the judge, not what is wrong; judged_text() has it.
+TEST(Causes, WithoutACommonPatternSaySo) {
+  auto all = reports([](const std::string&, int, int mode) {
+    return mode == 1 ? Names{"dk", "dq"} : mode == 2 ? Names{"dv"} : Names{};
+  });
+  for (CaseReport& one : all)
+    for (Finding& finding : one.findings) {
+      const int seq = std::stoi(one.fields[1].second);
+      finding.pattern->places = {};
+      if (finding.tensor == "dv" && seq < 5) finding.pattern->deviation = zero;
+    }
+  const auto causes = causes_of(all, {});
+  ASSERT_EQ(causes.size(), 2U);
+  EXPECT_EQ(pattern_text(causes[0], all),
+            "dk, dq are wrong, without a pattern that most of the 24 cases share");
+  EXPECT_EQ(pattern_text(causes[1], all),
+            "dv is wrong, without a pattern that most of the 24 cases share; in 8 of 24 cases 0");
+  EXPECT_EQ(judged_text(causes[0]), "error 3 times the bound; nonconformant_proven by bound");
 }
 
 TEST(Causes, NameAPresentTensorWithAnyStrides) {

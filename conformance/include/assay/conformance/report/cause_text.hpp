@@ -9,8 +9,9 @@
 /// English sentences about causes. They are only for people: no program parses them.
 namespace assay::conformance {
 
-/// One line that says what fails, and how. Example: "dq: mostly 0 (dq); in 3 of 7 cases all at s
-/// from 4 to the end". `cases`: those that have this cause, at least its example.
+/// One line that says what fails, and how. Examples: "dq: mostly 0; in 3 of 7 cases all at s from 4
+/// to the end", "dk is wrong, without a pattern that most of the 7 cases share". `cases`: those
+/// that have this cause, at least its example.
 std::string pattern_text(const Cause& cause, const std::vector<CaseReport>& cases);
 
 /// The terms of the cause, as the page's search accepts them.
