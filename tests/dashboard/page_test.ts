@@ -108,6 +108,48 @@ test("the sections answer first what is wrong, then how wrong, then what was tes
   assert.deepEqual(tops, [...tops].sort((a, b) => a - b), "style sheets do not move a section");
 });
 
+/** The tables of the page that are wider than their place. */
+const cut = (page: Page): Promise<string[]> =>
+  page.$$eval(".table", (all) => all.filter((one) => one.scrollWidth > one.clientWidth).map((one) => one.getAttribute("aria-label")!));
+
+test("a case shows its command on the first screen, and at 1440 px no table is cut", async () => {
+  for (const width of [390, 1440]) {
+    const page = await open(browser, PAGE, { width });
+    await page.locator(".cause .actions a").first().click();
+    await page.waitForSelector("#case-page .replay");
+    const command = page.locator("#case-page .replay code").first();
+    const box = (await command.boundingBox())!;
+    assert.ok(box.y + box.height < 900, `${width} px: the command ends at ${box.y + box.height}`);
+    assert.ok(box.width > 0.7 * width, `${width} px: the command has ${box.width} px`);
+    if (width === 1440) assert.deepEqual(await cut(page), []);
+  }
+});
+
+test("a cause says where it was looked for, and the largest error says what it leaves out", async () => {
+  const made = embedded();
+  const cause = made.causes[0]! as unknown as { fields: string[]; others: number; outputs: string[] };
+  Object.assign(cause, { fields: [], others: 0, outputs: ["dq", "dk"] });
+  writePage("everywhere.html", [made]);
+  const page = await open(browser, "everywhere.html");
+  assert.equal(await page.locator(".cause .where").first().textContent(), "In every case in which dq or dk is judged and not expected to be 0.");
+  const exact = made.cases.filter((c) => (c.fields["track"] ?? "").startsWith("exact")).length;
+  assert.match((await page.textContent("#tiles")) ?? "", new RegExp(`largest error over the bound, in d.; .*${exact} exact cases, without a bound, not counted`));
+});
+
+test("the list has the whole reason of a case that was not judged", async () => {
+  const made = embedded();
+  const reason = "the kernel does not support this: " + "x".repeat(300) + " end";
+  Object.assign(made.cases[0]!, { verdict: "not_applicable", decided_by: "not_offered", evidence: reason });
+  made.causes = [];
+  writePage("reasons.html", [made]);
+  for (const width of [390, 1440]) {
+    const page = await open(browser, "reasons.html", { width, hash: "#q=kind%3Dnot_applicable" });
+    const shown = page.locator("#cases .unjudged-reason").first();
+    assert.equal(await shown.textContent(), reason);
+    assert.ok(await shown.evaluate((one) => one.scrollWidth <= one.clientWidth && one.getBoundingClientRect().right <= innerWidth));
+  }
+});
+
 test("outputs of a file are judged again from that file, and the page asks for no run of the kernel", async () => {
   const made = embedded();
   const [first] = made.cases;

@@ -168,6 +168,9 @@ export interface Common<Fact> {
 export interface StoredCause {
   /** One line for people: what fails and how. */
   pattern: string;
+  /** Outputs that fail; none: the whole call fails. */
+  outputs: string[];
+  refuses_nothing: boolean;
   /** The most frequent verdict of its cases, the rule that gave it, and the number of cases with both. */
   verdict: string;
   decided_by: string;

@@ -48,7 +48,7 @@ function neighbour(c: Case): HTMLElement | null {
 function reproduce(c: Case, report: Report): HTMLElement | null {
   const { environment } = report;
   const made = `Written by assay ${environment.tool_version}, ${environment.compiler}, seed ${environment.seed}: `;
-  return section("Reproduce it", copyLine(runLine(c)), neighbour(c),
+  return section("More commands", neighbour(c),
     ...(explainLine(c) === "" ? [] : [
       element("p", { class: "quiet" }, c.violated_requirement ? "The requirement that the call breaks:" : "The rule that decided:"),
       copyLine(explainLine(c))]),
@@ -127,6 +127,7 @@ export function showCase(c: Case, report: Report, list: Case[]): void {
       link(list[at - 1], "Previous"), at < 0 ? null : link(list[at + 1], "Next")),
     element("h2", { id: "case-title", tabindex: "-1" }, "Case " + c.id), element("p", {}, badge(c.verdict)),
     c.evidence ? element("p", { class: "reason" }, `Decided by ${c.decided_by}: ${c.evidence}`) : null,
+    copyLine(runLine(c)),
     c.before !== undefined && c.before !== c.verdict ? element("p", { class: "reason" }, `Before: ${c.before}`) : null,
     c.note ? element("p", { class: "quiet" }, "Note: " + c.note) : null,
     section("Where the errors are", ...c.tensors.map((t) => tensorPlaces(c, t))),

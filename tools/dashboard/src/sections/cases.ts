@@ -43,11 +43,17 @@ function differing(c: Case, shared: Set<string>): HTMLElement {
     own.length > 0 && rest.length > 0 ? " " : "", rest.join(" "));
 }
 
+/** The whole reason why a case was not judged; null for judged cases. */
+function reason(c: Case): HTMLElement | null {
+  const kind = kindOf(c.verdict);
+  return c.evidence && (kind === "not_applicable" || kind === "unclear") ? element("span", { class: "unjudged-reason" }, c.evidence) : null;
+}
+
 function entry(c: Case, shared: Set<string>): HTMLElement {
   return element("li", {}, element("a", { class: "case", href: address({ ...read(), case: c.id }) },
     badge(c.verdict), element("span", { class: "rule" }, c.decided_by),
     element("span", { class: "ratio" }, c.error < 0 ? "" : short(c.error)),
-    differing(c, shared)));
+    differing(c, shared), reason(c)));
 }
 
 export function sorted(matching: Case[], sort: string): Case[] {

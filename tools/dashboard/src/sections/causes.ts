@@ -6,12 +6,19 @@ import { figure, type Case, type StoredCause } from "../report";
 import { address, read, toggleTerms } from "../state";
 import { byId, copyLine, element, plural, put, runLine, short } from "../text";
 
+/** The cases in which the failure was looked for, if all of them fail. */
+function everywhere(cause: Cause): string {
+  if (cause.refuses_nothing) return "In every case that breaks a requirement on purpose.";
+  if (cause.outputs.length === 0) return "In every case that the kernel supports.";
+  return `In every case in which ${cause.outputs.join(" or ")} is judged and not expected to be 0.`;
+}
+
 /** The cases that the cause is found in, and those that have its fields and do not fail in this way. */
 function whereLine(cause: Cause): HTMLElement {
   const fields = cause.fields.map((field) => element("code", { class: "field" }, field));
   const counted = plural(cause.others, "other case"), fail = `${cause.others === 1 ? "does" : "do"} not fail in this way`;
   if (fields.length === 0)
-    return element("p", { class: "where" }, cause.others === 0 ? "In every case that has it." : `No condition found: ${counted} ${fail}.`);
+    return element("p", { class: "where" }, cause.others === 0 ? everywhere(cause) : `No condition found: ${counted} ${fail}.`);
   return element("p", { class: "where" }, "Where ", ...fields.flatMap((f, k) => (k === 0 ? [f] : [" and ", f])),
     element("span", { class: "quiet" }, cause.others === 0 ? " (no other case has these fields)" : ` (${counted} with these fields ${fail})`));
 }

@@ -176,6 +176,6 @@ export function errorMap(c: Case, t: Tensor, map: ErrorMap): HTMLElement {
   if (figure(t.worst) === 0)
     return element("div", { class: "places" }, element("h3", {}, t.name), element("p", { class: "quiet" }, "No judged element has an error."));
   return element("div", { class: "places" }, element("h3", {}, t.name), element("p", {}, worstCells(map)),
-    element("div", { class: "two" },
+    element("div", { class: "map-and-values" },
       element("div", {}, heatMap(c, t, map, tell), headStrip(t, map, tell), line, legend()), neighbours(t, map)));
 }

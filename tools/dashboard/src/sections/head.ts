@@ -24,7 +24,8 @@ function conclusion({ summary }: Report): [string, string] {
   return ["good", `Conforms: ${plural(judged, "case")}, ${summary.value_cases} judged numerically, 0 failures${apart}`];
 }
 
-/** The largest finite error over the bound, and how many cases have an infinite one, which hides all others. */
+/** The largest finite error over the bound, and the number of cases that it leaves out: those with an infinite error, which
+    hides all others, and exact cases, in which any difference is a failure. */
 function worstTile(cases: Case[]): HTMLElement | null {
   let name = "", largest = -1;
   const infinite = new Set<string>();
@@ -38,8 +39,10 @@ function worstTile(cases: Case[]): HTMLElement | null {
     }
   }
   if (largest < 0) return null;
+  const exact = cases.filter((c) => c.exact_case).length;
   return tile(short(largest), `is the largest error over the bound, in ${name}` +
-    (infinite.size > 0 ? `; ${plural(infinite.size, "case")} with an infinite error not counted` : ""),
+    (infinite.size > 0 ? `; ${plural(infinite.size, "case")} with an infinite error not counted` : "") +
+    (exact > 0 ? `; ${plural(exact, "exact case")}, without a bound, not counted` : ""),
     () => toggleTerms([`error.${name}>=${Number((largest * 0.999).toPrecision(4))}`]));
 }
 
