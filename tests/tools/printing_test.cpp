@@ -77,6 +77,20 @@ TEST(Sweep, SkipsInapplicableCasesWithoutRunningOrStoring) {
       std::to_string(report["cases"].size()) + " the implementation has no argument checks");
 }
 
+/// A kernel that gives a long reason.
+class Explaining final : public Wrapped {
+ public:
+  std::optional<std::string> unsupported(const spec::Call<Op>&) const override { return reason; }
+  static inline const std::string reason = std::string(200, 'x') + " is the end of the reason";
+};
+
+TEST(Sweep, PrintsReasonsWhole) {
+  const Answer result = answer(registry_with([] { return std::make_unique<Explaining>(); }),
+                               {"sweep", "--only=--seq_q=5 ", "--random=0"});
+  EXPECT_EQ(result.code, 3);
+  EXPECT_PRED2(has, result.out, Explaining::reason);
+}
+
 /// A kernel that asks for a stop after some runs, as if the time budget had ended.
 class Stopping final : public Wrapped {
  public:

@@ -27,8 +27,6 @@ using conformance::Verdict;
 /// The maximum number of faults and of reasons that are printed, in full and in brief output.
 constexpr std::size_t faults_shown = 20, faults_shown_briefly = 5;
 constexpr std::size_t reasons_shown = 8, reasons_shown_briefly = 3;
-/// Maximum length of a reason in brief output.
-constexpr std::size_t line_width = 110;
 
 /// Returns the command that runs a line with the implementations of these results.
 std::string replay(const Results& results, const std::string& program, const std::string& line,
@@ -237,21 +235,20 @@ void print_reasons(const Results& results, Detail detail, std::ostream& out) {
   std::ranges::sort(reasons, {}, &Reason::first);
   std::ranges::stable_sort(reasons, std::greater<>(), &Reason::second);
   out << "\nnot applicable:\n";
-  const bool is_brief = detail == Detail::brief;
-  const std::size_t shown = is_brief ? reasons_shown_briefly : reasons_shown;
+  const std::size_t shown = detail == Detail::brief ? reasons_shown_briefly : reasons_shown;
   std::int64_t left_out = 0;
   for (std::size_t k = 0; k < reasons.size(); ++k) {
     const auto& [reason, count] = reasons[k];
     if (k < shown)
-      out << fmt::format("  {:5} {}\n", count,
-                         is_brief ? conformance::excerpt(reason, line_width) : reason);
+      out << fmt::format("  {:5} {}\n", count, reason);
     else
       left_out += count;
   }
   if (left_out > 0)
     out << fmt::format(
-        "  {:5} for {}\n", left_out,
-        conformance::counted(static_cast<std::int64_t>(reasons.size() - shown), "other reason"));
+        "  {:5} for {}{}\n", left_out,
+        conformance::counted(static_cast<std::int64_t>(reasons.size() - shown), "other reason"),
+        detail == Detail::brief ? "; --verbose prints more, the HTML page lists each case" : "");
 }
 
 void print_regimes(const Results& results, std::ostream& out) {
