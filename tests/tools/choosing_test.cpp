@@ -291,6 +291,37 @@ TEST(Fingerprint, IsThatOfTheFilesThatWordsName) {
   }
 }
 
+TEST(AbsolutePaths, ReplaceRelativePathsOfFilesThatExist) {
+  const Folder folder;
+  const std::filesystem::path before = std::filesystem::current_path();
+  for (const char* name : {"kernel.py", "assay", "run", "a b.py"})
+    std::ofstream(folder / name) << "here";
+  std::filesystem::current_path(std::filesystem::path(folder / "run").parent_path());
+  const std::string here = std::filesystem::current_path().string() + "/";
+  const std::pair<std::string, std::string> names[] = {
+      {"command:python3 -m assay serve kernel.py:f",
+       "command:python3 -m assay serve " + here + "kernel.py:f"},
+      {"command:X=kernel.py ./run --file=kernel.py,1",
+       "command:X=" + here + "kernel.py " + here + "run --file=" + here + "kernel.py,1"},
+      {"command:'kernel.py' run", "command:'kernel.py' run"},  // searched in PATH
+      {"command:./run 'kernel.py' 'a b.py'",
+       "command:" + here + "run '" + here + "kernel.py' 'a b.py'"},
+      {"command:./run absent.py:f /kernel.py", "command:" + here + "run absent.py:f /kernel.py"},
+      {"plugin:run", "plugin:" + here + "run"},
+      {"optimized-a2", "optimized-a2"},
+      {"mine:kernel.py", "mine:kernel.py"}};
+  for (const auto& [given, expected] : names) {
+    EXPECT_EQ(cli::with_absolute_paths(given), expected);
+    EXPECT_EQ(cli::with_absolute_paths(expected), expected);
+  }
+  std::filesystem::create_directory("my kernels");
+  std::ofstream("my kernels/k.py") << "here";
+  std::filesystem::current_path("my kernels");
+  EXPECT_EQ(cli::with_absolute_paths("command:python3 k.py:f"),
+            "command:python3 '" + here + "my kernels/k.py:f'");
+  std::filesystem::current_path(before);
+}
+
 TEST(Sweep, StopsAfterTheFirstFailure) {
   const Folder folder;
   const Answer result = sweep(buggy, {quick, "--fail-fast", "--report", folder / "r.json"});

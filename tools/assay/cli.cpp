@@ -376,9 +376,13 @@ std::string program_name(int argc, char** argv) {
   return name.empty() ? "assay" : name;
 }
 
-/// The command by which the user called this program, quoted for a shell.
+/// The command by which the user called this program, quoted for a shell. A relative path becomes
+/// absolute, so that printed commands can be run in any folder.
 std::string typed_program(int argc, char** argv) {
-  return argc > 0 && *argv[0] != '\0' ? conformance::shell_word(argv[0]) : "assay";
+  if (argc == 0 || *argv[0] == '\0') return "assay";
+  const std::filesystem::path typed = argv[0];
+  return conformance::shell_word(
+      typed.has_parent_path() ? std::filesystem::absolute(typed).lexically_normal() : typed);
 }
 
 /// The text of the error, shortened and escaped, because it may come from a kernel.

@@ -102,7 +102,8 @@ Command gate_command() {
             app.add_option("kernel", options->implementation.name,
                            "the implementation to judge: see 'list implementations', or "
                            "aclnn:LIBRARIES, plugin:LIBRARY, command:PROGRAM")
-                ->required();
+                ->required()
+                ->transform(with_absolute_paths);
             app.add_option("operator", options->operator_name,
                            "one operator, see 'list operators' [all]");
             options->implementation.declare_process(app);

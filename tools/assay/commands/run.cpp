@@ -29,7 +29,8 @@ struct RunOptions : OneCaseOptions {
     OneCaseOptions::declare(sub);
     sub.add_option("--forward", forward,
                    "gradients: also judge this implementation of the forward; the gradient gets "
-                   "the values that it saves");
+                   "the values that it saves")
+        ->transform(with_absolute_paths);
   }
 };
 

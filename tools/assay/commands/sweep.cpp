@@ -443,7 +443,8 @@ Command sweep_command() {
             options->implementation.declare(app);
             app.add_option("--forward", options->forward,
                            "gradients: also judge this implementation of the forward; the gradient "
-                           "gets the values that it saves");
+                           "gets the values that it saves")
+                ->transform(with_absolute_paths);
             options->plan.declare(app);
             add_seconds(
                 app, "--budget", options->budget,

@@ -66,7 +66,8 @@ struct ImplementationFlags {
     app.add_option("--implementation", name,
                    "the implementation to judge: see 'list implementations', or aclnn:LIBRARIES, "
                    "plugin:LIBRARY, command:PROGRAM; a Python function is "
-                   "'command:python3 -m assay serve FILE.py:FUNCTION'");
+                   "'command:python3 -m assay serve FILE.py:FUNCTION'")
+        ->transform(with_absolute_paths);
     declare_process(app);
   }
 

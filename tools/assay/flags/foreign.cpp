@@ -9,6 +9,7 @@
 #include <span>
 #include <vector>
 
+#include "assay/conformance/case/shell_word.hpp"
 #include "assay/fixtures/record.hpp"
 #include "flags/values.hpp"
 #include "guide/guide.hpp"
@@ -65,17 +66,73 @@ std::filesystem::path file_of(const std::string& word) {
   return is_file(before) ? before : "";
 }
 
+/// A word of the text after the scheme, and the characters before and after it.
+struct Word {
+  std::string text;
+  char before = ' ', after = ' ';
+  char quote = 0;  ///< the quote in which it stands; 0: none
+};
+
+/// Splits at blanks, commas, `=` and quotes; the words and the characters between them are the
+/// whole text.
+std::vector<Word> words_of(const std::string& text) {
+  std::vector<Word> words;
+  char quote = 0;
+  for (std::size_t from = 0; from <= text.size();) {
+    const std::size_t end = std::min(text.find_first_of(" ,='\"", from), text.size());
+    const char after = end < text.size() ? text[end] : ' ';
+    words.push_back(
+        {text.substr(from, end - from), from == 0 ? ' ' : text[from - 1], after, quote});
+    if (after == '\'' || after == '"') quote = quote == 0 ? after : quote == after ? 0 : quote;
+    from = end + 1;
+  }
+  return words;
+}
+
+/// Returns the absolute path as a part of a command; the word itself if quotes would be needed that
+/// cannot be added.
+std::string quoted_path(const std::string& path, const Word& word, const std::string& scheme) {
+  const bool is_plain = conformance::shell_word(path) == path;
+  if (scheme != "command" || is_plain) return path;
+  if (path.find_first_of("'\"\\$`") != std::string::npos) return word.text;
+  if (word.quote != 0) return path;
+  return word.before == ' ' && word.after == ' ' ? "'" + path + "'" : word.text;
+}
+
 }  // namespace
 
 std::string fingerprint(const std::string& name) {
   const auto known = foreign(name);
   if (!known) return "";
   std::string text;
-  for (std::size_t from = 0; from < known->rest.size();) {
-    const std::size_t end = std::min(known->rest.find_first_of(" ,='\"", from), known->rest.size());
-    const std::filesystem::path path = file_of(known->rest.substr(from, end - from));
-    if (!path.empty()) text += fmt::format(" {} {}", path.string(), content_digest(path));
-    from = end + 1;
+  for (const Word& word : words_of(known->rest))
+    if (const std::filesystem::path path = file_of(word.text); !path.empty())
+      text += fmt::format(" {} {}", path.string(), content_digest(path));
+  return text;
+}
+
+std::string with_absolute_paths(const std::string& name) {
+  const auto known = foreign(name);
+  if (!known || std::ranges::find(schemes, known->scheme) == schemes.end()) return name;
+  const std::vector<Word> words = words_of(known->rest);
+  std::string text = known->scheme + ":";
+  bool is_program = known->scheme == "command";  // the next word is the program
+  for (std::size_t k = 0; k < words.size(); ++k) {
+    const Word& word = words[k];
+    // A program without a slash is searched in PATH; "assay" and "serve" are not files of that
+    // name.
+    const bool is_path =
+        word.text.find_first_of(is_program && word.before != '=' ? "/" : "/.") != std::string::npos;
+    const bool is_whole =
+        word.quote == 0 || (word.before == word.quote && word.after == word.quote);
+    const std::filesystem::path file = word.text;
+    const bool is_changed = is_whole && file.is_relative() && !file_of(word.text).empty() &&
+                            (known->scheme != "command" || is_path);
+    text += is_changed ? quoted_path(std::filesystem::absolute(file).lexically_normal().string(),
+                                     word, known->scheme)
+                       : word.text;
+    if (!word.text.empty() && word.before == ' ' && word.after != '=') is_program = false;
+    if (k + 1 < words.size()) text += word.after;
   }
   return text;
 }

@@ -33,6 +33,11 @@ std::string content_digest(const std::filesystem::path& path);
 /// scheme.
 std::string fingerprint(const std::string& name);
 
+/// Returns the name with absolute paths instead of relative paths of existing files, so that a
+/// printed command can be run in any folder: "command:python3 -m assay serve /home/me/kernel.py:f".
+/// Other names are returned unchanged.
+std::string with_absolute_paths(const std::string& name);
+
 /// The scheme `command:` needs no time limit of its own, because the judge ends a worker that takes
 /// longer than --time-limit.
 inline constexpr adapters::CommandLimits limits_of_the_judge{.answer = std::chrono::hours(24 * 365),
