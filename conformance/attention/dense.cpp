@@ -311,6 +311,22 @@ std::vector<RowBlock> row_blocks_of(const Dense& dense, std::span<const std::int
   return blocks;
 }
 
+void each_row_of_head(
+    const Dense& dense, std::int64_t b, std::int64_t head,
+    const std::function<void(std::int64_t number, const RowProducts& products)>& visit) {
+  const std::int64_t first = dense.queries.row(b, head, 0);
+  const std::vector<std::int64_t> rows = ascending(first, first + dense.queries.length(b));
+  RowProducts products;
+  std::size_t next = 0;
+  for (const RowBlock& block : row_blocks_of(dense, rows)) {
+    const Columns columns(dense, b, head / dense.problem.group(), block.keys);
+    for (const std::size_t end = next + block.rows; next < end; ++next) {
+      columns.multiply(head, dense.queries.position(rows[next]).s, products);
+      if (products.attends) visit(rows[next], products);
+    }
+  }
+}
+
 std::vector<std::int64_t> ascending(std::int64_t first, std::int64_t last) {
   std::vector<std::int64_t> values(static_cast<std::size_t>(last - first));
   std::iota(values.begin(), values.end(), first);

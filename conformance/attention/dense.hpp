@@ -169,6 +169,11 @@ struct RowBlock {
 /// query, distant queries are in different blocks; otherwise the block would contain many keys to
 /// which few of its queries attend.
 std::vector<RowBlock> row_blocks_of(const Dense& dense, std::span<const std::int64_t> rows);
+/// Calls visit(number, products) for each query row of one head of sequence b that has an unmasked
+/// key, with the number of the row as in Extents::row.
+void each_row_of_head(
+    const Dense& dense, std::int64_t b, std::int64_t head,
+    const std::function<void(std::int64_t number, const RowProducts& products)>& visit);
 
 /// Returns first, first + 1, ..., last - 1.
 std::vector<std::int64_t> ascending(std::int64_t first, std::int64_t last);

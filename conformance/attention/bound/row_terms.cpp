@@ -192,33 +192,24 @@ bool output_belongs(const Dense& dense, const spec::RowPosition& query,
 bool own_terms(const Dense& dense, const Arithmetic& n, std::int64_t b, std::int64_t head,
                AllRowTerms& all) {
   const attention::Call call = call_of(dense, n);
-  const std::int64_t first = dense.queries.row(b, head, 0);
-  const std::vector<std::int64_t> rows = ascending(first, first + dense.queries.length(b));
   const auto entries = static_cast<double>(dense.key_pattern->entries_of_query(b));
   const Variant* variant = score_variant_of(dense);
   bool consistent = true;
-  RowProducts products;
-  std::size_t next = 0;
-  for (const RowBlock& block : row_blocks_of(dense, rows)) {
-    const Columns columns(dense, b, head / dense.problem.group(), block.keys);
-    for (const std::size_t end = next + block.rows; next < end; ++next) {
-      const spec::RowPosition query = dense.queries.position(rows[next]);
-      RowTerms& row = all.rows[static_cast<std::size_t>(rows[next])];
-      if (!row.live) continue;
-      columns.multiply(head, query.s, products);
-      if (!products.attends) continue;
-      const OwnRow own(call, n, products, variant, entries);
-      const std::vector<double> output = output_of(dense, variant, products, row);
-      const double sink =
-          dense.sinks.empty() ? 0 : exact_probability(row_of(row), dense.sinks[at(head)]);
-      const double sum = own.statistics(row, sink);
-      consistent &= std::abs(sum - 1) <= 0x1p-18 && output_belongs(dense, query, output);
-      if (n.numerics.delta == spec::RowTerm::given) continue;
-      const bool of_output = n.numerics.delta == spec::RowTerm::own_output;
-      own.row_term(row, n, dense.dy(query.b, query.n, query.s),
-                   of_output ? output : std::vector<double>{});
-    }
-  }
+  each_row_of_head(dense, b, head, [&](std::int64_t number, const RowProducts& products) {
+    RowTerms& row = all.rows[at(number)];
+    if (!row.live) return;
+    const spec::RowPosition& query = products.query;
+    const OwnRow own(call, n, products, variant, entries);
+    const std::vector<double> output = output_of(dense, variant, products, row);
+    const double sink =
+        dense.sinks.empty() ? 0 : exact_probability(row_of(row), dense.sinks[at(head)]);
+    const double sum = own.statistics(row, sink);
+    consistent &= std::abs(sum - 1) <= 0x1p-18 && output_belongs(dense, query, output);
+    if (n.numerics.delta == spec::RowTerm::given) return;
+    const bool of_output = n.numerics.delta == spec::RowTerm::own_output;
+    own.row_term(row, n, dense.dy(query.b, query.n, query.s),
+                 of_output ? output : std::vector<double>{});
+  });
   return consistent;
 }
 
@@ -261,10 +252,14 @@ double exact_probability(const attention::Row<double>& row, double score) {
   return engine::exponential(score - row.max) / row.sum;
 }
 
+PairNumber stored_sink(const PairReading& on, const Call& call, const Row<double>& row,
+                       double sink) {
+  return on.stored(rounded_score(on, call, row, on.exact(sink), 0.0), call.score);
+}
+
 PairNumber sink_probability(const PairReading& on, const Call& call, const Row<double>& row,
                             double sink) {
-  const PairNumber score = rounded_score(on, call, row, on.exact(sink), 0.0);
-  return probability(on, call, row, on.stored(score, call.score));
+  return probability(on, call, row, stored_sink(on, call, row, sink));
 }
 
 AllRowTerms row_terms(const Dense& dense, const Arithmetic& n) {

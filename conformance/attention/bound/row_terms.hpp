@@ -42,6 +42,9 @@ PairNumber stored_score_of(const PairReading& on, const Call& call, const Row<do
 /// Returns the exact score of this pair: with scale, bias, and formula.
 double exact_score_of(const Dense& dense, const RowProducts& products, std::size_t c,
                       const Variant* variant);
+/// E4. Returns the logit of the sink of a row as the kernel stores it: exact but for its rounding.
+PairNumber stored_sink(const PairReading& on, const Call& call, const Row<double>& row,
+                       double sink);
 /// E4 to E7. Returns the probability of the sink of a row: its score is exact, and the other
 /// roundings are those of a pair.
 PairNumber sink_probability(const PairReading& on, const Call& call, const Row<double>& row,

@@ -98,22 +98,13 @@ class RowOfSink {
 Sums sums_of_head(const Dense& dense, const Arithmetic& n, const AllRowTerms& all, std::int64_t b,
                   std::int64_t head) {
   const Call call = call_of(dense, n);
-  const std::int64_t first = dense.queries.row(b, head, 0);
-  const std::vector<std::int64_t> rows = ascending(first, first + dense.queries.length(b));
   Sums sums;
-  RowProducts products;
-  std::size_t next = 0;
-  for (const RowBlock& block : row_blocks_of(dense, rows)) {
-    const Columns columns(dense, b, head / dense.problem.group(), block.keys);
-    for (const std::size_t end = next + block.rows; next < end; ++next) {
-      const spec::RowPosition query = dense.queries.position(rows[next]);
-      columns.multiply(head, query.s, products);
-      if (!products.attends) continue;
-      const RowOfSink row(dense, n, call, all.rows[at(rows[next])], dense.sinks[at(head)]);
-      sums += row.sums(products);
-      if (n.numerics.dsink_row == spec::SinkRow::given_o) sums.errors += row.error_of_given(query);
-    }
-  }
+  each_row_of_head(dense, b, head, [&](std::int64_t number, const RowProducts& products) {
+    const RowOfSink row(dense, n, call, all.rows[at(number)], dense.sinks[at(head)]);
+    sums += row.sums(products);
+    if (n.numerics.dsink_row == spec::SinkRow::given_o)
+      sums.errors += row.error_of_given(products.query);
+  });
   return sums;
 }
 
