@@ -10,6 +10,7 @@
 
 #include "assay/spec/table.hpp"
 #include "operators/nsa_table.hpp"
+#include "operators/standing.hpp"
 
 /// Requirements that the pages of most operators contain. A builder takes an operator's tensors and
 /// the texts of its requirement, and adds the predicates and, for each tensor, a violation with the
@@ -69,16 +70,6 @@ template <class Op>
 Requirement<Op> allowed(Requirement<Op> row, Predicate<Op> applies) {
   row.sides = {Side::accept};
   row.applies = applies;
-  return row;
-}
-template <class Op>
-Requirement<Op> implying(Requirement<Op> row, std::vector<std::string_view> ids) {
-  row.implies = std::move(ids);
-  return row;
-}
-template <class Op>
-Requirement<Op> of_standing(Standing standing, Requirement<Op> row) {
-  row.standing = standing;
   return row;
 }
 /// A limit about which the pages or the vendor's code disagree: no call shows that a kernel must

@@ -14,6 +14,7 @@
 #include "assay/spec/attention.hpp"
 #include "assay/spec/requirement.hpp"
 #include "operators/attention/axes.hpp"
+#include "operators/standing.hpp"
 
 /// Functions with which the requirements of attention operators read calls. Op is the forward or
 /// its gradient: their parameters have the same names.
@@ -78,18 +79,6 @@ struct Stated {
   std::span<const typename Op::EntryPoint> status_for = {};
 };
 
-template <class Op>
-Stated<Op> of_standing(Standing standing, Stated<Op> by, std::string_view notes = {}) {
-  by.standing = standing;
-  if (!notes.empty()) by.notes = notes;
-  return by;
-}
-/// `ids`: the requirements that are broken whenever this one is broken.
-template <class Op>
-Stated<Op> implying(Stated<Op> by, std::vector<std::string_view> ids) {
-  by.implies = std::move(ids);
-  return by;
-}
 /// States that the page names the status of a refusal: for all entry points, or for `pages`.
 template <class Op>
 Stated<Op> with_status(Stated<Op> by, Status status,
