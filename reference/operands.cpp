@@ -20,17 +20,6 @@ std::vector<Real> dense_rope(const std::optional<spec::Tensor>& tensor, const Pr
   return dense<Real>(rope_tensor(tensor), p.input_layout, extents);
 }
 
-/// The operands that define the scores and the output of attention: query, key, value and their
-/// ropes.
-template <class Real, class Tensors>
-Operands<Real> score_operands(const Problem& p, const Tensors& inputs) {
-  return {.query = dense<Real>(inputs.query, p.input_layout, query_extents(p)),
-          .key = dense<Real>(inputs.key, p.input_layout, key_extents(p)),
-          .value = dense<Real>(inputs.value, p.input_layout, value_extents(p)),
-          .query_rope = dense_rope<Real>(inputs.query_rope, p, query_rope_extents(p)),
-          .key_rope = dense_rope<Real>(inputs.key_rope, p, key_rope_extents(p))};
-}
-
 /// Returns the sink of every query head; empty if the problem has none.
 template <class Real>
 std::vector<Real> sinks_of(const std::optional<spec::Tensor>& sink, const Problem& p) {
@@ -43,6 +32,18 @@ std::vector<Real> sinks_of(const std::optional<spec::Tensor>& sink, const Proble
   for (const std::int64_t element : spec::viewed_elements(*sink))
     sinks.push_back(static_cast<Real>(sink->load(element)));
   return sinks;
+}
+
+/// The operands that define the scores and the output of attention: query, key, value, their ropes
+/// and the sink.
+template <class Real, class Tensors>
+Operands<Real> score_operands(const Problem& p, const Tensors& inputs) {
+  return {.query = dense<Real>(inputs.query, p.input_layout, query_extents(p)),
+          .key = dense<Real>(inputs.key, p.input_layout, key_extents(p)),
+          .value = dense<Real>(inputs.value, p.input_layout, value_extents(p)),
+          .query_rope = dense_rope<Real>(inputs.query_rope, p, query_rope_extents(p)),
+          .key_rope = dense_rope<Real>(inputs.key_rope, p, key_rope_extents(p)),
+          .sink = sinks_of<Real>(inputs.sink, p)};
 }
 
 /// Returns the position of replica 0 of query row (b, n, i) in statistics of layout TND whose
@@ -93,7 +94,6 @@ Operands<Real> operands_of(const Problem& p, const Inputs& inputs) {
   operands.softmax_max = statistics_of<Real>(inputs.softmax_max, p);
   operands.softmax_sum = statistics_of<Real>(inputs.softmax_sum, p);
   operands.attention_in = dense<Real>(inputs.attention_in, p.input_layout, dy_extents(p));
-  operands.sink = sinks_of<Real>(inputs.sink, p);
   return operands;
 }
 

@@ -77,13 +77,23 @@ engine::Output output_of_row(const Dense& dense, engine::Output output, const Fo
   return output;
 }
 
+/// Returns whether many rows of the output are nearly one row of value: the only key of a sequence
+/// takes what a sink leaves. Then the final cast rounds them in the same direction.
+bool has_rows_of_one_key(const Dense& dense) {
+  if (dense.sinks.empty()) return false;
+  for (std::int64_t b = 0; b < dense.keys.batch; ++b)
+    if (dense.keys.length(b) == 1) return true;
+  return false;
+}
+
 /// Returns whether a mean over errors is meaningful. It is not meaningful if many rows have the
 /// same error. This happens if all scores are about equal, or if fp32 or the staged type cannot
 /// represent 1 / keep_prob, because the product with the weight 1 of a row's largest score then has
 /// the same rounding error in all rows.
 bool is_biasable(const Dense& dense) {
   int exponent = 0;
-  return attention::scores_vary(dense) && std::frexp(dense.largest_kappa, &exponent) == 0.5;
+  return attention::scores_vary(dense) && !has_rows_of_one_key(dense) &&
+         std::frexp(dense.largest_kappa, &exponent) == 0.5;
 }
 
 engine::Output output_of_rows(const Arithmetic& n, std::int64_t elements) {
@@ -218,6 +228,7 @@ Expectation ForwardBasis::of_output(std::span<const std::int64_t> rows) const {
   for (const std::int64_t number : rows) of_rows.push_back(row(number));
   const engine::Output output = output_of_rows(arithmetic_, std::ssize(judged_) * p.head_dim_v);
   Floors floors(dense_, arithmetic_.phi);
+  const bool is_alike = has_rows_of_one_key(dense_);
   const bool rounds = arithmetic_.numerics.stage != spec::DType::fp32 ||
                       arithmetic_.numerics.store_p != spec::DType::fp32;
   const auto take = [&](std::size_t k, const engine::ElementRow& elements,
@@ -231,7 +242,7 @@ Expectation ForwardBasis::of_output(std::span<const std::int64_t> rows) const {
     e.exempt[k] = sums.overflow > 0 ? 1 : 0;
     const double sum = sums.spread[0];
     const bool deviates =
-        sum > 0 && attention::scores_vary(dense_) && (of_rows[k].varies || !rounds);
+        sum > 0 && !is_alike && attention::scores_vary(dense_) && (of_rows[k].varies || !rounds);
     e.share[k] = deviates ? sums.spread_squares[0] / engine::square(sum) : 0;
   };
   attention::each_output_row(dense_, arithmetic_, rows, of_rows, take);
@@ -420,8 +431,12 @@ std::vector<double> ForwardBasis::values(const RowsOf& rows, const ForwardTensor
   }
   for (std::size_t k = 0; k < max.size(); ++k) {
     const std::int64_t number = rows.rows[k], b = dense_.queries.position(number).b;
-    // No document defines the statistics of a sequence without keys.
-    if (dense_.keys.length(b) == 0 && attention::is_of_no_key(max[k], sum[k]))
+    // No document defines the statistics of a sequence without keys. With a sink they are the sink
+    // and 1, or 0 and 0, which the vendor's code writes.
+    if (dense_.keys.length(b) == 0 && !dense_.sinks.empty() && max[k] == 0 && sum[k] == 0)
+      max[k] = row(number).max, sum[k] = row(number).sum;
+    else if (dense_.keys.length(b) == 0 && dense_.sinks.empty() &&
+             attention::is_of_no_key(max[k], sum[k]))
       max[k] = attention::dead_statistics.max, sum[k] = attention::dead_statistics.sum;
     else if (!is_max)
       sum[k] = transported(number, max[k], sum[k]);

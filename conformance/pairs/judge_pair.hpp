@@ -60,9 +60,6 @@ template <class Gradient>
 auto forward_case(const Case<Gradient>& c) {
   if (c.track != Track::bound || !c.violate.empty())
     throw std::invalid_argument("forward and gradient are judged together in track bound only");
-  if constexpr (requires { c.problem.has_sink(); })
-    if (c.problem.has_sink())
-      throw std::invalid_argument("forwards with a sink are not covered: use --sink=none");
   using Pair = ForwardOf<Gradient>;
   using Forward = typename Pair::Forward;
   Case<Forward> made{.problem = c.problem,
@@ -73,8 +70,8 @@ auto forward_case(const Case<Gradient>& c) {
                      .documents = c.documents,
                      .rows = c.rows,
                      .seed = c.seed};
-  if constexpr (requires { made.problem.softmax_in_layout; })  // no forward has this attribute
-    made.problem.softmax_in_layout = {};
+  if constexpr (requires { made.problem.softmax_in_layout; })
+    if (!has_softmax_in_layout(made.entry_point)) made.problem.softmax_in_layout = {};
   auto broken = spec::violations(Forward::requirements(), call_of(made));
   std::erase_if(broken, [&](const auto* requirement) {
     return !requirement->binds(made.entry_point, made.policy());

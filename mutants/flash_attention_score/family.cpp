@@ -46,6 +46,7 @@ std::vector<MutantOf<spec::FlashAttentionScore>> mutants() {
   std::vector<MutantOf<Op>> all;
   for (const Mutant& mutant : mutants<spec::FlashAttentionScoreGrad>())
     if (is_of_forward(mutant)) all.push_back(forward_of(mutant));
+  for (const Mutant& mutant : sinks_of_forward()) all.push_back(forward_of(mutant));
   std::ranges::move(argument_mutants(), std::back_inserter(all));
   std::ranges::stable_partition(all, &MutantOf<Op>::healthy);
   return all;

@@ -18,7 +18,8 @@ using Case = conformance::Case<Op>;
 /// Returns an entry point that has every input of the problem.
 Op::EntryPoint entry_point_of(const Op::Problem& p) {
   using enum spec::FlashForwardEntryPoint;
-  if (p.input_layout != spec::Layout::tnd) return f2;
+  if (p.input_layout != spec::Layout::tnd) return p.has_sink() ? f3 : f2;
+  if (p.has_sink()) return l5;
   return p.head_dim_rope > 0 ? l3 : l2;
 }
 
@@ -66,12 +67,44 @@ void add_geometries(std::vector<Case>& cases) {
     }
 }
 
+/// Adds cases with a sink: grouped heads, a negative scale, fully masked rows, several sequences.
+void add_sinks(std::vector<Case>& cases) {
+  Op::Problem p = {.batch = 2,
+                   .heads_q = 4,
+                   .heads_kv = 2,
+                   .seq_q = 17,
+                   .seq_kv = 24,
+                   .head_dim = 32,
+                   .head_dim_v = 32,
+                   .scale_value = -0.5,
+                   .sink = spec::SinkShape::per_head};
+  const auto add = [&](const std::string& size, const auto& change) {
+    Case c = {.problem = p, .patterns = {.sink_size = size}, .seed = cases.size()};
+    change(c);
+    c.entry_point = entry_point_of(c.problem);
+    cases.push_back(std::move(c));
+  };
+  for (const spec::DType dtype : {spec::DType::bf16, spec::DType::fp32})
+    add("near", [&](Case& c) { c.problem.dtype = dtype; });
+  add("plus_10", [](Case& c) { c.problem.dtype = spec::DType::fp16; });
+  add("mixed", [](Case& c) {
+    c.problem.atten_mask = spec::MaskShape::ss;
+    c.patterns.mask = "dead_rows";
+  });
+  add("near", [](Case& c) {
+    c.problem.input_layout = spec::Layout::tnd;
+    c.problem.batch = 3;
+    c.problem.lengths_q = {9, 17, 4}, c.problem.lengths_kv = {24, 20, 0};
+  });
+}
+
 }  // namespace
 
 template <>
 std::vector<Case> kill_cases() {
   std::vector<Case> cases;
   add_geometries(cases);
+  add_sinks(cases);
   for (Case& c : conformance::sample<Op>({})) {
     if (c.violate.empty() && c.variant.empty()) continue;
     c.track = Track::arguments;

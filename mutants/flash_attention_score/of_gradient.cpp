@@ -25,7 +25,8 @@ void OfGradient::run(const Op::Problem& problem, const Op::Inputs& inputs, Op::O
       .pse_shift = inputs.pse_shift,
       .drop_mask = inputs.drop_mask,
       .query_rope = inputs.query_rope,
-      .key_rope = inputs.key_rope};
+      .key_rope = inputs.key_rope,
+      .sink = inputs.sink};
   kernel_->forward(problem, all);
   outputs.softmax_max = std::move(all.softmax_max);
   outputs.softmax_sum = std::move(all.softmax_sum);

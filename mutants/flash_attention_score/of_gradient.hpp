@@ -31,5 +31,8 @@ class OfGradient : public spec::Implementation<Op> {
 };
 
 std::vector<MutantOf<Op>> argument_mutants();
+/// Returns kernels of the gradient whose forward treats the sink in another way. The gradient has
+/// no cases for them.
+std::vector<Mutant> sinks_of_forward();
 
 }  // namespace assay::mutants::attention_forward

@@ -98,7 +98,8 @@ void add_biases(std::vector<Case>& cases) {
 }
 
 /// Adds cases with a sink: grouped heads whose sinks are near, below and above the scores, dropout,
-/// a bias, fully masked rows, and a sink so far above the scores that e^(sink - score) overflows.
+/// a bias, fully masked rows, packed sequences, and a sink so far above the scores that
+/// e^(sink - score) overflows.
 void add_sinks(std::vector<Case>& cases) {
   Problem p = {.batch = 2,
                .heads_q = 4,
@@ -132,6 +133,14 @@ void add_sinks(std::vector<Case>& cases) {
     c.problem.atten_mask = MaskShape::ss;
     c.patterns.mask = "dead_rows";
   });
+  add("near", [](Case& c) {
+    c.entry_point = FlashEntryPoint::u5;
+    c.problem.input_layout = spec::Layout::tnd;
+    c.problem.batch = 4;
+    c.problem.lengths_q = {33, 5, 0, 17}, c.problem.lengths_kv = {40, 30, 9, 0};
+    c.problem.softmax_in_layout = spec::SoftmaxInLayout::same_as_input;
+    c.problem.statistics_order = spec::StatisticsOrder::tokens_first;
+  });
 }
 
 /// Returns one legal call of every entry point. The calls that break a requirement are derived from
@@ -144,6 +153,8 @@ std::vector<Case> bases() {
   packed.atten_mask = MaskShape::ss;
   Problem with_sink = padded;
   with_sink.sink = spec::SinkShape::per_head;
+  Problem packed_with_sink = packed;
+  packed_with_sink.sink = spec::SinkShape::per_head;
   Problem rope = packed;
   rope.head_dim_rope = 8;
   std::vector<Case> cases;
@@ -151,7 +162,8 @@ std::vector<Case> bases() {
        {std::pair{FlashEntryPoint::g1, padded}, std::pair{FlashEntryPoint::g2, padded},
         std::pair{FlashEntryPoint::u1, packed}, std::pair{FlashEntryPoint::u2, packed},
         std::pair{FlashEntryPoint::u3, rope}, std::pair{FlashEntryPoint::u4, packed},
-        std::pair{FlashEntryPoint::g3, padded}, std::pair{FlashEntryPoint::g3, with_sink}})
+        std::pair{FlashEntryPoint::g3, padded}, std::pair{FlashEntryPoint::g3, with_sink},
+        std::pair{FlashEntryPoint::u5, packed_with_sink}})
     cases.push_back({.problem = problem, .entry_point = entry_point, .track = Track::arguments});
   return cases;
 }

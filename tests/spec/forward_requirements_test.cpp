@@ -22,7 +22,7 @@ using enum FlashForwardEntryPoint;
 
 FlashEntryPoint gradient_of(FlashForwardEntryPoint entry_point) {
   using enum FlashEntryPoint;
-  constexpr FlashEntryPoint gradients[] = {g1, g2, u1, u2, u3};
+  constexpr FlashEntryPoint gradients[] = {g1, g2, u1, u2, u3, g3, u5};
   return gradients[static_cast<std::size_t>(entry_point)];
 }
 
@@ -50,7 +50,7 @@ Problem made_legal(Problem p, FlashForwardEntryPoint entry_point) {
   if (in_tnd && p.pse_shift != PseShape::absent && p.pse_type < 2)
     p.pse_shift = PseShape::packed_bnss;
   if (p.pse_type >= 2) p.dtype = p.slope_dtype = DType::fp32;
-  if (has_rope(entry_point)) {
+  if (p.head_dim_rope > 0) {
     p.head_dim = 32;
     p.head_dim_v = p.head_dim_v % 4 == 0 ? 32 : 16;
     p.head_dim_rope = p.head_dim_rope % 16 == 0 ? 16 : 8;
@@ -100,7 +100,9 @@ TEST(ForwardRequirements, IdsAreInOrderAndSidesAreComplete) {
 TEST(ForwardRequirements, StatementsUseTheNamesOfTheForwardPages) {
   for (const auto& row : Op::requirements()) {
     EXPECT_TRUE(row.statement.ends_with('.')) << row.id;
-    EXPECT_TRUE(row.id.starts_with("FAS-C") || row.id.starts_with("FAS-P")) << row.id;
+    EXPECT_TRUE(row.id.starts_with("FAS-C") || row.id.starts_with("FAS-P") ||
+                row.id.starts_with("SNKF-"))
+        << row.id;
     EXPECT_TRUE(row.source.document.starts_with("ops-transformer: ")) << row.id;
     for (const std::string_view word : {"keyIn", "pseShift", "attentionIn", "FAG", "gradient"})
       EXPECT_EQ(row.statement.find(word), std::string_view::npos) << row.id << ' ' << word;
@@ -121,13 +123,14 @@ std::string refusing(const Requirement<Op>& row) {
 }
 
 /// The requirements that a call can violate, with the entry points on which a call does so.
-constexpr std::string_view everywhere = "f1 f2 l1 l2 l3", dense = "f1 f2", packed = "l1 l2 l3",
-                           with_pse = "f1 f2 l1 l2", packed_with_pse = "l1 l2",
-                           with_slopes = "f2 l2", with_ropes = "l3";
+constexpr std::string_view everywhere = "f1 f2 l1 l2 l3 f3 l5", dense = "f1 f2 f3",
+                           packed = "l1 l2 l3 l5", with_pse = "f1 f2 l1 l2 f3 l5",
+                           packed_with_pse = "l1 l2 l5", with_slopes = "f2 l2 f3 l5",
+                           with_ropes = "l3 l5", with_sink = "f3 l5";
 constexpr std::pair<std::string_view, std::string_view> refused_on[] = {
     {"FAS-C01", everywhere},      {"FAS-C02", everywhere},       {"FAS-C04", everywhere},
     {"FAS-C05", packed},          {"FAS-C05a", packed},          {"FAS-C06", with_ropes},
-    {"FAS-C06a", with_ropes},     {"FAS-C07", with_ropes},       {"FAS-C08", with_ropes},
+    {"FAS-C06a", "l3"},           {"FAS-C07", with_ropes},       {"FAS-C08", with_ropes},
     {"FAS-C08a", with_ropes},     {"FAS-C09", with_ropes},       {"FAS-C10", with_pse},
     {"FAS-C11", everywhere},      {"FAS-C12", with_slopes},      {"FAS-C20", everywhere},
     {"FAS-C20a", everywhere},     {"FAS-C21", with_ropes},       {"FAS-C21a", with_ropes},
@@ -139,21 +142,23 @@ constexpr std::pair<std::string_view, std::string_view> refused_on[] = {
     {"FAS-C35", everywhere},      {"FAS-C35a", everywhere},      {"FAS-C36", everywhere},
     {"FAS-C36a", everywhere},     {"FAS-C37", everywhere},       {"FAS-C37a", everywhere},
     {"FAS-C38", dense},           {"FAS-C38a", dense},           {"FAS-C38b", dense},
-    {"FAS-C38c", packed},         {"FAS-C38d", packed},          {"FAS-C38e", packed_with_pse},
+    {"FAS-C38c", packed},         {"FAS-C38d", "l1 l2 l3"},      {"FAS-C38e", packed_with_pse},
     {"FAS-C38f", dense},          {"FAS-C38g", dense},           {"FAS-C38h", packed},
     {"FAS-C40", with_ropes},      {"FAS-C40a", with_ropes},      {"FAS-C40b", with_ropes},
-    {"FAS-C41", with_ropes},      {"FAS-C42", everywhere},       {"FAS-C42a", packed},
+    {"FAS-C41", with_ropes},      {"FAS-C42", everywhere},       {"FAS-C42a", "l1 l2 l3"},
     {"FAS-C43", everywhere},      {"FAS-C43a", packed},          {"FAS-C44", everywhere},
     {"FAS-C44a", everywhere},     {"FAS-C44b", packed},          {"FAS-C44c", dense},
     {"FAS-C45", with_pse},        {"FAS-C45a", packed_with_pse}, {"FAS-C45b", packed_with_pse},
     {"FAS-C46", with_pse},        {"FAS-C47", with_pse},         {"FAS-C60", everywhere},
     {"FAS-C61", everywhere},      {"FAS-C61a", dense},           {"FAS-C61b", packed},
     {"FAS-C61c", with_ropes},     {"FAS-C62", with_slopes},      {"FAS-C62a", with_ropes},
-    {"FAS-C63", with_slopes},     {"FAS-C64", with_pse},         {"FAS-C64a", with_pse},
+    {"FAS-C63", "f2 l2 f3"},      {"FAS-C64", with_pse},         {"FAS-C64a", with_pse},
     {"FAS-C65", packed},          {"FAS-C67", packed_with_pse},  {"FAS-C67a", packed_with_pse},
     {"FAS-C68", packed_with_pse}, {"FAS-C68b", packed},          {"FAS-C68c", packed},
     {"FAS-C68d", packed},         {"FAS-C68e", packed},          {"FAS-C69", everywhere},
-    {"FAS-C69a", everywhere},     {"FAS-C69b", packed},
+    {"FAS-C69a", everywhere},     {"FAS-C69b", packed},          {"SNKF-C38", "l5"},
+    {"SNKF-C71", "l5"},           {"SNKF-C02a", with_sink},      {"SNKF-C03", with_sink},
+    {"SNKF-C04", with_sink},
 };
 
 TEST(ForwardRequirements, RowsAreRefusedByTheEntryPointsOfTheirTable) {

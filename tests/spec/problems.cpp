@@ -104,7 +104,7 @@ void choose_outer_split(Problem& p) {
 }
 
 std::vector<std::int64_t> modes_of(FlashEntryPoint entry_point) {
-  if (has_rope(entry_point)) return {0, 1, 2, 3, 4, 7, 8};
+  if (requires_rope(entry_point)) return {0, 1, 2, 3, 4, 7, 8};
   if (is_unpadding(entry_point)) return {0, 1, 2, 3, 4, 6, 7, 8};
   return {0, 1, 2, 3, 4, 5, 6};
 }
@@ -124,7 +124,7 @@ MaskShape any_mask_shape(const Problem& p, FlashEntryPoint entry_point) {
 
 void choose_mask(Problem& p, FlashEntryPoint entry_point) {
   p.sparse_mode = *rc::gen::elementOf(modes_of(entry_point));
-  if (!has_rope(entry_point) && one_in(4)) return;
+  if (!requires_rope(entry_point) && one_in(4)) return;
   p.mask_dtype = one_in(2) ? DType::boolean : DType::uint8;
   if (p.sparse_mode == 0 || p.sparse_mode == 4) choose_window(p);
   if (p.sparse_mode >= 7) choose_outer_split(p);
@@ -163,7 +163,7 @@ void choose_slopes(Problem& p) {
 void choose_bias(Problem& p, FlashEntryPoint entry_point) {
   const bool unpadding = is_unpadding(entry_point);
   const bool masked = p.atten_mask != MaskShape::absent;
-  if (has_rope(entry_point) || has_empty_sequence(p) || one_in(2)) return;
+  if (requires_rope(entry_point) || has_empty_sequence(p) || one_in(2)) return;
   if (masked && (p.sparse_mode == 7 || (p.sparse_mode == 8 && !is_square(p)))) return;
   if (has_pse_type(entry_point) && (unpadding || is_square(p)) && one_in(3))
     return choose_slopes(p);
@@ -178,7 +178,7 @@ void choose_bias(Problem& p, FlashEntryPoint entry_point) {
 }
 
 void choose_dropout(Problem& p, FlashEntryPoint entry_point) {
-  if (has_rope(entry_point) || one_in(2)) return;
+  if (requires_rope(entry_point) || one_in(2)) return;
   p.drop_mask = *rc::gen::element(DropMask::exact, DropMask::granules);
   p.keep_prob = *rc::gen::element(1.0, 0.9, 0.5);
 }
@@ -220,7 +220,7 @@ rc::Gen<Problem> legal_problem(FlashEntryPoint entry_point) {
     p.head_dim = one_in(10) ? 512 : integer(1, 40);
     p.head_dim_v =
         has_softmax_in_layout(entry_point) || one_in(2) ? p.head_dim : integer(1, p.head_dim);
-    if (has_rope(entry_point)) choose_rope(p);
+    if (requires_rope(entry_point)) choose_rope(p);
     choose_lengths(p);
     choose_mask(p, entry_point);
     choose_bias(p, entry_point);
@@ -252,7 +252,8 @@ rc::Gen<Asked> legal_call() {
 
 namespace {
 
-Problem plain_problem(FlashEntryPoint entry_point, Layout layout) {
+/// Returns a problem without any feature but ropes, if `rope` is set, with the mask that they need.
+Problem plain_problem(FlashEntryPoint entry_point, Layout layout, bool rope) {
   Problem p{.input_layout = layout,
             .batch = 2,
             .heads_q = 4,
@@ -261,15 +262,15 @@ Problem plain_problem(FlashEntryPoint entry_point, Layout layout) {
             .seq_kv = 7,
             .head_dim = 8,
             .head_dim_v = has_softmax_in_layout(entry_point) ? 8 : 6};
-  if (!has_rope(entry_point)) return p;
+  if (!rope) return p;
   p.head_dim_rope = 8;
   p.atten_mask = MaskShape::ss;
   return p;
 }
 
 /// Problems for one entry point; each has a single feature.
-std::vector<Problem> features(FlashEntryPoint entry_point, Layout layout) {
-  const Problem plain = plain_problem(entry_point, layout);
+std::vector<Problem> features(FlashEntryPoint entry_point, Layout layout, bool rope) {
+  const Problem plain = plain_problem(entry_point, layout, rope);
   std::vector<Problem> problems;
   const auto add = [&](auto change) {
     Problem p = plain;
@@ -282,7 +283,7 @@ std::vector<Problem> features(FlashEntryPoint entry_point, Layout layout) {
     p.sparse_mode = 4;
     p.atten_mask = MaskShape::compressed;
   });
-  if (has_rope(entry_point)) return problems;
+  if (rope) return problems;
   add([&](Problem& p) {
     p.sparse_mode = 6;
     p.atten_mask = MaskShape::compressed;
@@ -325,8 +326,8 @@ std::vector<Problem> features(FlashEntryPoint entry_point, Layout layout) {
 
 /// Features that the documentation pages allow for packed sequences, but that the host code refuses
 /// or interprets differently.
-std::vector<Problem> offered_features(FlashEntryPoint entry_point) {
-  std::vector<Problem> problems(2, plain_problem(entry_point, Layout::tnd));
+std::vector<Problem> offered_features(FlashEntryPoint entry_point, bool rope) {
+  std::vector<Problem> problems(2, plain_problem(entry_point, Layout::tnd, rope));
   problems[0].batch = 2;
   problems[0].lengths_kv = {problems[0].seq_kv, problems[0].seq_kv - 1};
   problems[0].sparse_mode = 1;
@@ -335,7 +336,7 @@ std::vector<Problem> offered_features(FlashEntryPoint entry_point) {
   problems[1].pre_tokens = problems[1].next_tokens = 0;
   problems[1].atten_mask = MaskShape::ss;
   if (entry_point == FlashEntryPoint::u1 || entry_point == FlashEntryPoint::u2) {
-    problems.push_back(plain_problem(entry_point, Layout::tnd));
+    problems.push_back(plain_problem(entry_point, Layout::tnd, rope));
     problems.back().pse_shift =
         entry_point == FlashEntryPoint::u1 ? PseShape::bnss : PseShape::packed_bnss;
   }
@@ -343,21 +344,21 @@ std::vector<Problem> offered_features(FlashEntryPoint entry_point) {
 }
 
 /// Features that exist only for packed sequences.
-std::vector<Problem> packed_features(FlashEntryPoint entry_point) {
+std::vector<Problem> packed_features(FlashEntryPoint entry_point, bool rope) {
   std::vector<Problem> problems;
   for (const std::int64_t mode : {7, 8}) {
-    Problem p = plain_problem(entry_point, Layout::tnd);
+    Problem p = plain_problem(entry_point, Layout::tnd, rope);
     p.seq_q = p.seq_kv;
     p.sparse_mode = mode;
     p.atten_mask = MaskShape::compressed;
     p.next_tokens = 0;
     problems.push_back(p);
-    if (mode == 8 && !has_rope(entry_point)) {
+    if (mode == 8 && !rope) {
       problems.push_back(p);
       problems.back().pse_shift = PseShape::bnhs;
     }
   }
-  Problem ragged = plain_problem(entry_point, Layout::tnd);
+  Problem ragged = plain_problem(entry_point, Layout::tnd, rope);
   ragged.batch = 4;
   ragged.seq_q = 9;
   ragged.lengths_q = {9, 0, 4, 0};
@@ -372,18 +373,22 @@ std::vector<Asked> plain_calls(FlashEntryPoint entry_point) {
   std::vector<Layout> layouts = {Layout::bsh, Layout::sbh, Layout::bsnd, Layout::bnsd};
   if (is_unpadding(entry_point)) layouts = {Layout::tnd};
   std::vector<Asked> calls;
-  for (const Layout layout : layouts)
-    for (Problem problem : features(entry_point, layout)) {
-      if (has_sink(entry_point) && problem.dtype == DType::fp32) problem.dtype = DType::fp16;
-      calls.push_back({.problem = problem, .entry_point = entry_point});
-      if (!has_sink(entry_point)) continue;
-      problem.sink = SinkShape::per_head;
-      calls.push_back({.problem = problem, .entry_point = entry_point});
-    }
-  if (is_unpadding(entry_point))
-    for (const auto& problems : {packed_features(entry_point), offered_features(entry_point)})
+  for (const bool rope : {false, true}) {
+    if (rope ? !has_rope(entry_point) : requires_rope(entry_point)) continue;
+    for (const Layout layout : layouts)
+      for (Problem problem : features(entry_point, layout, rope)) {
+        if (!takes_fp32(entry_point) && problem.dtype == DType::fp32) problem.dtype = DType::fp16;
+        calls.push_back({.problem = problem, .entry_point = entry_point});
+        if (!has_sink(entry_point)) continue;
+        problem.sink = SinkShape::per_head;
+        calls.push_back({.problem = problem, .entry_point = entry_point});
+      }
+    if (!is_unpadding(entry_point)) continue;
+    for (const auto& problems :
+         {packed_features(entry_point, rope), offered_features(entry_point, rope)})
       for (const Problem& problem : problems)
         calls.push_back({.problem = problem, .entry_point = entry_point});
+  }
   return calls;
 }
 

@@ -60,19 +60,21 @@ TEST(RuleOfDocuments, WhatThePageForbidsAndTheVendorAcceptsIsOpen) {
   }
 }
 
-/// The first set of documentation does not describe u2, u4 and g3, so their public pages apply,
-/// even if the vendor's code is ignored. The page of g3 states what that of g2 states.
-TEST(RuleOfDocuments, ThePublicPagesOfU2AndU4AndG3Bind) {
+/// The first set of documentation does not describe u2, u4, g3 and u5, so their public pages apply,
+/// even if the vendor's code is ignored. The page of g3 states what that of g2 states, and that of
+/// u5 what those of u2, u3 and u4 state.
+TEST(RuleOfDocuments, ThePublicPagesOfU2AndU4AndOfSinksBind) {
   const Policy without{.upstream = Upstream::off};
   const std::pair<std::string_view, std::string_view> stated[] = {
-      {"FAG-C20", "u2 u4 g3"}, {"FAG-C31", "u2 u4"},  {"FAG-C39", "u2 u4 g3"},
-      {"FAG-C42", "u2 u4"},    {"FAG-C44", "u2 u4"},  {"FAG-C46", "u2 u4"},
-      {"FAG-C63", "u2 u4"},    {"FAG-C66a", "u2 u4"}, {"FAG-C67", "u2 u4"},
-      {"FAG-C79c", "u2 u4"},   {"FAG-C74", "u2"},     {"FAG-C75", "u2"},
-      {"FAG-C76", "u2"},       {"FAG-C78", "u2"},     {"FAG-C23c", "u2"},
-      {"FAG-C83", "u4"},       {"FAG-C41a", "u4"},    {"FAG-C38", ""},
-      {"FAG-P08", "u2"},       {"FAG-P12", "u4"},     {"FAG-C30", "g3"},
-      {"SNK-C03", "g3"},       {"SNK-P01", "g3"}};
+      {"FAG-C20", "u2 u4 g3 u5"}, {"FAG-C31", "u2 u4 u5"},  {"FAG-C39", "u2 u4 g3 u5"},
+      {"FAG-C42", "u2 u4 u5"},    {"FAG-C44", "u2 u4 u5"},  {"FAG-C46", "u2 u4 u5"},
+      {"FAG-C63", "u2 u4 u5"},    {"FAG-C66a", "u2 u4 u5"}, {"FAG-C67", "u2 u4 u5"},
+      {"FAG-C79c", "u2 u4 u5"},   {"FAG-C74", "u2 u5"},     {"FAG-C75", "u2 u5"},
+      {"FAG-C76", "u2 u5"},       {"FAG-C78", "u2 u5"},     {"FAG-C23c", "u2 u5"},
+      {"FAG-C83", "u4 u5"},       {"FAG-C41a", "u4 u5"},    {"FAG-C38", "u5"},
+      {"FAG-P08", "u2"},          {"FAG-P12", "u4"},        {"FAG-C30", "g3"},
+      {"FAG-C06", "u5"},          {"FAG-C21a", ""},         {"SNK-C03", "g3 u5"},
+      {"SNK-P01", "g3"},          {"SNK-P04", "u5"}};
   for (const auto& [id, on] : stated) {
     std::string names;
     for (const auto& [entry_point, name] : spellings_of<FlashEntryPoint>.entries) {
@@ -113,10 +115,10 @@ TEST(RuleOfDocuments, ExactCodesAreClaimedWhereASeedNamesThemOnly) {
       if (status.any) continue;
       ++named;
       EXPECT_TRUE(entry_point == FlashEntryPoint::u1 || entry_point == FlashEntryPoint::u3 ||
-                  entry_point == FlashEntryPoint::g3)
+                  has_sink(entry_point))
           << requirement.id << ' ' << name;
       EXPECT_EQ(requirement.standing_on(entry_point),
-                entry_point == FlashEntryPoint::g3 ? Standing::page : Standing::documented)
+                has_sink(entry_point) ? Standing::page : Standing::documented)
           << requirement.id;
       EXPECT_NE(status.code, Status::success) << requirement.id;
     }

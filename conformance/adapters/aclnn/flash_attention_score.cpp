@@ -26,12 +26,19 @@ struct EntryPoints<FlashAttentionScore> {
         return packed + "V2";
       case EntryPoint::l3:
         return packed + "V3";
+      case EntryPoint::f3:
+        return padded + "V3";
+      case EntryPoint::l5:
+        return packed + "V5";
     }
     return "";
   }
 
   static EntryPoint entry_point_of(const Op::Problem& problem) {
-    if (!is_packed(problem.input_layout)) return EntryPoint::f2;
+    if (!is_packed(problem.input_layout))
+      return problem.has_sink() ? EntryPoint::f3 : EntryPoint::f2;
+    if (problem.has_sink() || problem.softmax_in_layout != spec::SoftmaxInLayout::empty)
+      return EntryPoint::l5;
     return problem.head_dim_rope > 0 ? EntryPoint::l3 : EntryPoint::l2;
   }
 
@@ -45,6 +52,7 @@ struct EntryPoints<FlashAttentionScore> {
     contents.input("realShiftOptional", p.pse_shift, in.pse_shift);
     contents.input("dropMaskOptional", p.drop_mask, in.drop_mask);
     contents.input("attenMaskOptional", p.atten_mask, in.atten_mask);
+    contents.input("sinkOptional", p.sink, in.sink);
     contents.output("softmaxMaxOut", p.softmax_max, out.softmax_max);
     contents.output("softmaxSumOut", p.softmax_sum, out.softmax_sum);
     contents.output("attentionOutOut", p.attention_out, out.attention_out);

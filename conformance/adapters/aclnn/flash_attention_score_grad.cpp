@@ -29,12 +29,16 @@ struct EntryPoints<FlashAttentionScoreGrad> {
         return packed + "V4";
       case spec::FlashEntryPoint::g3:
         return padded + "V3";
+      case spec::FlashEntryPoint::u5:
+        return packed + "V5";
     }
     return "";
   }
 
   static spec::FlashEntryPoint entry_point_of(const Op::Problem& problem) {
-    if (problem.has_sink()) return spec::FlashEntryPoint::g3;
+    if (problem.has_sink())
+      return is_packed(problem.input_layout) ? spec::FlashEntryPoint::u5
+                                             : spec::FlashEntryPoint::g3;
     if (!is_packed(problem.input_layout)) return spec::FlashEntryPoint::g2;
     if (problem.head_dim_rope > 0) return spec::FlashEntryPoint::u3;
     return problem.softmax_in_layout == spec::SoftmaxInLayout::empty ? spec::FlashEntryPoint::u2

@@ -41,6 +41,12 @@ class Growth {
 
 }  // namespace
 
+std::optional<PairNumber> ForwardScores::sink_of(const RowProducts& products,
+                                                 const Row<double>& row) const {
+  if (dense_.sinks.empty()) return std::nullopt;
+  return stored_sink(on_, of_statistics_, row, dense_.sinks[at(products.query.n)]);
+}
+
 /// E40, E48. The maximum lies between the maxima of score - error and of score + error. Only the
 /// error of the score counts; other terms in the argument of exp are omitted.
 void ForwardScores::fill_max(const RowProducts& products, double lambda, ForwardRow& row) const {
@@ -58,7 +64,12 @@ void ForwardScores::fill_max(const RowProducts& products, double lambda, Forward
     growth.add(score.value);
     row.keys += times;
   };
+  if (const auto sink = sink_of(products, {})) {
+    add(*sink, 0, 1);
+    least = infinity;  // no weight of a key is ever relative to a sink below the keys
+  }
   visit_keys(of_statistics_, {}, products, add);
+  least = std::min(least, exact);
   row.max = exact;
   const auto error = [&](double below, double above) {
     return forward_slack * (std::max(exact - below, above - exact) + n_.u * std::abs(exact));
@@ -92,6 +103,12 @@ void ForwardScores::fill_sum(const RowProducts& products, double entries, double
     scores.push_back(score.value);
   };
   visit_keys(of_statistics_, {row.max, 1, 0}, products, add);
+  const auto sink = sink_of(products, {row.max, 1, 0});
+  // Far below the maximum, neither the weight of the sink nor its error can be seen.
+  if (sink && engine::growth_at(sink->value - row.max, weight_error(row, *sink)) > 0) {
+    add(*sink, 0, 1);
+    scores.pop_back();  // the output has no weight for it
+  }
   row.sum = sum;
   fill_alike(scores, row);
   const double unit = std::max(n_.u, n_.u_a), worst = engine::worst_chain(row.keys);
@@ -160,7 +177,7 @@ std::vector<ForwardRow> forward_rows(const Dense& dense, const Arithmetic& n,
       const Columns columns(dense, b, head / group, block.keys);
       for (const std::size_t end = next + block.rows; next < end; ++next, ++place) {
         columns.multiply(head, dense.queries.position(own[next]).s, products);
-        if (products.attends)
+        if (products.attends || !dense.sinks.empty())
           all[at(place)] = scores.row(products, entries, lambda);
         else
           all[at(place)].sum = 0;

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <optional>
 #include <vector>
 
 #include "attention/bound/row_terms.hpp"
@@ -21,7 +22,8 @@ inline constexpr double forward_slack = 1 + 0x1p-10;
 class ForwardScores {
  public:
   ForwardScores(const Dense& dense, const Arithmetic& arithmetic)
-      : n_(arithmetic),
+      : dense_(dense),
+        n_(arithmetic),
         call_(call_of(dense, arithmetic)),
         of_statistics_(call_),
         on_(call_.units, {}),
@@ -56,10 +58,13 @@ class ForwardScores {
         visit_key(stored_score_of(on_, call, row, products, c, variant_), c,
                   static_cast<double>(products.times[c]));
   }
+  /// Returns the logit of the row's sink, which is exact before it is stored; nothing without one.
+  std::optional<PairNumber> sink_of(const RowProducts& products, const Row<double>& row) const;
   void fill_max(const RowProducts& products, double lambda, ForwardRow& row) const;
   void fill_sum(const RowProducts& products, double entries, double lambda, ForwardRow& row) const;
   void fill_alike(std::vector<double>& scores, ForwardRow& row) const;
 
+  const Dense& dense_;
   const Arithmetic& n_;
   Call call_;
   Call of_statistics_;  ///< without the error of ln z: the statistics are computed before it
@@ -68,8 +73,8 @@ class ForwardScores {
 };
 
 /// Returns the statistics of these query rows (numbers of Extents::row), in their order. Rows
-/// without an unmasked key have keys = 0. Cost: about 3 multiplications per channel and pair, in
-/// double, on all cores.
+/// without an unmasked key and without a sink have keys = 0. Cost: about 3 multiplications per
+/// channel and pair, in double, on all cores.
 std::vector<ForwardRow> forward_rows(const Dense& dense, const Arithmetic& arithmetic,
                                      const std::vector<std::int64_t>& rows);
 

@@ -54,12 +54,13 @@ void require_parameters_of_entry_point(const Case<Op>& c) {
            (packed ? "TND" : "BSH, SBH, BSND, BNSD") + of_entry_point,
            packed ? "add --layout=TND, or --entry_point=" + text(T::dense)
                   : try_entry_points<Op>([](auto e) { return is_unpadding(e); }));
-  const bool rope = has_rope(c.entry_point);
-  if (rope != (p.head_dim_rope > 0))
-    refuse("head_dim_rope", std::to_string(p.head_dim_rope),
-           (rope ? "1 to 768" : "0") + of_entry_point,
-           rope ? "add --head_dim_rope=8 --atten_mask=SS, or use --entry_point=" + text(T::packed)
-                : try_entry_points<Op>([](auto e) { return has_rope(e); }) + " --atten_mask=SS");
+  const bool rope = requires_rope(c.entry_point);
+  if (p.head_dim_rope > 0 ? !has_rope(c.entry_point) : rope)
+    refuse(
+        "head_dim_rope", std::to_string(p.head_dim_rope),
+        (rope ? "1 to 768" : "0") + of_entry_point,
+        rope ? "add --head_dim_rope=8 --atten_mask=SS, or use --entry_point=" + text(T::packed)
+             : try_entry_points<Op>([](auto e) { return requires_rope(e); }) + " --atten_mask=SS");
   if (!has_softmax_in_layout(c.entry_point) && p.softmax_in_layout != spec::SoftmaxInLayout::empty)
     refuse("softmax_in_layout", text(p.softmax_in_layout), "empty" + of_entry_point,
            try_entry_points<Op>([](auto e) { return has_softmax_in_layout(e); }));
@@ -68,7 +69,7 @@ void require_parameters_of_entry_point(const Case<Op>& c) {
            "heads_first with layout " + text(p.input_layout), "use --layout=TND");
   if (p.has_sink() && !has_sink(c.entry_point))
     refuse("sink", text(p.sink), "none" + of_entry_point,
-           try_entry_points<Op>([](auto e) { return has_sink(e); }));
+           "add --entry_point=" + text(entry_point_with_sink<typename Op::EntryPoint>(packed)));
   if (has_pse_type(c.entry_point)) return;
   const std::string next = try_entry_points<Op>([](auto e) { return has_pse_type(e); });
   if (p.pse_type != 1) refuse("pse_type", std::to_string(p.pse_type), "1" + of_entry_point, next);

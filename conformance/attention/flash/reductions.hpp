@@ -139,9 +139,9 @@ std::vector<Case<Op>> without_dropout(Case<Op> c) {
 
 template <class Op>
 std::vector<Case<Op>> without_rope(Case<Op> c) {
-  if (!has_rope(c.entry_point)) return {};
+  if (c.problem.head_dim_rope == 0) return {};
   c.problem.head_dim_rope = 0;
-  c.entry_point = Traits<Op>::packed_typed;
+  if (requires_rope(c.entry_point)) c.entry_point = Traits<Op>::packed_typed;
   return {c};
 }
 
@@ -212,7 +212,9 @@ std::vector<Case<Op>> simpler_layout(const Case<Op>& c) {
   Case<Op> simpler = c;
   simpler.problem.input_layout = spec::Layout::bnsd;
   if (!is_packed(c.problem.input_layout)) return {simpler};
-  simpler.entry_point = has_pse_type(c.entry_point) ? Traits<Op>::dense_typed : Traits<Op>::dense;
+  simpler.entry_point = c.problem.has_sink() ? entry_point_with_sink<typename Op::EntryPoint>(false)
+                        : has_pse_type(c.entry_point) ? Traits<Op>::dense_typed
+                                                      : Traits<Op>::dense;
   simpler.problem.softmax_in_layout = spec::SoftmaxInLayout::empty;
   simpler.problem.statistics_order = spec::StatisticsOrder::heads_first;
   return {simpler};

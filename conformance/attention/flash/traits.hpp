@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <stdexcept>
 #include <string_view>
 
 #include "assay/conformance/attention/flash.hpp"
@@ -34,6 +35,14 @@ struct Traits;
 /// mode 3, as many queries as keys with slopes; and a rope is not wider than value.
 template <class Op>
 inline constexpr bool is_forward = !Traits<Op>::reads_statistics;
+
+/// Returns the entry point with a sink, of padded or of packed sequences.
+template <class EntryPoint>
+EntryPoint entry_point_with_sink(bool packed) {
+  for (const auto& [entry_point, name] : spec::spellings_of<EntryPoint>.entries)
+    if (has_sink(entry_point) && is_unpadding(entry_point) == packed) return entry_point;
+  throw std::logic_error("no entry point has a sink");
+}
 
 /// The ids of the requirements that limit the fields of a case.
 struct LimitIds {

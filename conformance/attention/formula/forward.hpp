@@ -19,7 +19,7 @@ struct Limits {
 /// The softmax of a query row: exact statistics, and the errors of a kernel that computes them.
 struct ForwardRow {
   double max = 0, sum = 1;
-  double keys = 0;   ///< number of unmasked keys, with repetitions
+  double keys = 0;   ///< number of unmasked keys, with repetitions, plus 1 for a sink
   Limits max_error;  ///< of softmax_max
   Limits sum_error;  ///< of softmax_sum, relative, for the kernel's own maximum
   Limits rescaling;  ///< relative, of a weight that is rescaled when the maximum grows

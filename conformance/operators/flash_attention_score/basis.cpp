@@ -32,7 +32,8 @@ Dense dense_of(const Case<Op>& c, const Op::Inputs& inputs, const Arithmetic& ar
                    .query_rope = pointer(inputs.query_rope),
                    .key_rope = pointer(inputs.key_rope),
                    .pse_shift = pointer(inputs.pse_shift),
-                   .drop_mask = pointer(inputs.drop_mask)},
+                   .drop_mask = pointer(inputs.drop_mask),
+                   .sink = pointer(inputs.sink)},
           pattern_of(c, inputs)};
 }
 

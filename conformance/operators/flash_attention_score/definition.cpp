@@ -29,13 +29,13 @@ class InManyDigits final
     return reference::FlashAttentionScore<Real>::from(problem_, inputs_,
                                                       formula_of<Real>(variant_));
   }
-  /// The expected row of a sequence without keys is that of a fully masked row.
+  /// Without a sink, the expected row of a sequence without keys is that of a fully masked row.
   template <class Oracles>
   DefinedRows rows(const std::string&, std::int64_t number, const Oracles& oracle) const {
     const auto [b, n, i] = queries_.position(number);
     auto row = oracle(0).row(b, n, i);
     using Real = decltype(row.softmax_max);
-    if (problem_.length_kv(b) == 0) {
+    if (problem_.length_kv(b) == 0 && !problem_.has_sink()) {
       row.softmax_max = Real(dead_statistics.max);
       row.softmax_sum = Real(dead_statistics.sum);
     }

@@ -28,6 +28,10 @@ spec::FlashEntryPoint of_gradient(spec::FlashForwardEntryPoint entry_point) {
       return To::u1;
     case From::l2:
       return To::u2;
+    case From::f3:
+      return To::g3;
+    case From::l5:
+      return To::u5;
     case From::l3:
       break;
   }
@@ -112,7 +116,6 @@ std::vector<ExactTensor> Suite<Op>::exact_tensors(const ForwardExactCase& exact_
 void Suite<Op>::compare_exact(const ForwardExactCase& exact_case, const Op::Problem& problem,
                               const Op::Outputs& outputs, const spec::Numerics& numerics,
                               CaseReport& report) {
-  // No entry point has an attribute for the order, so any of them gives the same result.
   const Op::Problem declared = as_declared(problem, spec::FlashForwardEntryPoint{}, numerics);
   compare_with_exact<Op>(exact_tensors(exact_case, problem), declared, outputs, numerics, report);
 }

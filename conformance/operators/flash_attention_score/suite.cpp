@@ -4,6 +4,7 @@
 #include <iterator>
 #include <vector>
 
+#include "assay/conformance/attention/forward.hpp"
 #include "assay/conformance/case/unread_fields.hpp"
 #include "assay/parallel/loop.hpp"
 #include "assay/reference/flash_attention_score.hpp"
@@ -28,6 +29,21 @@ Op::Inputs Suite<Op>::draw(const Case<Op>& c) {
   const auto call = call_of(c.problem, c.entry_point, c.product, c.inputs, c.outputs);
   Op::Inputs inputs;
   flash::fill_inputs(c, call.parameters, inputs);
+  if (!c.problem.has_sink()) return inputs;
+  const spec::FlashAttentionScoreGrad::Inputs of_forward{.query = inputs.query,
+                                                         .key = inputs.key,
+                                                         .value = inputs.value,
+                                                         .dy = {},
+                                                         .softmax_max = {},
+                                                         .softmax_sum = {},
+                                                         .attention_in = {},
+                                                         .atten_mask = inputs.atten_mask,
+                                                         .pse_shift = inputs.pse_shift,
+                                                         .drop_mask = inputs.drop_mask,
+                                                         .query_rope = inputs.query_rope,
+                                                         .key_rope = inputs.key_rope};
+  inputs.sink = flash::sink_of(call.parameters.sink, c.problem, c.patterns.sink_size, c.seed,
+                               blocked_forward(c.problem, of_forward).softmax_max);
   return inputs;
 }
 

@@ -82,6 +82,22 @@ struct FirstSequenceOnly : Kernel {
   }
 };
 
+/// Every sequence assigns its sum instead of adding it.
+struct LastSequenceOnly : Kernel {
+  using Kernel::Kernel;
+  float sink_term(const AttentionWork& w, Query q, const RowState& row) const override {
+    return q.b == w.problem.batch - 1 ? Kernel::sink_term(w, q, row) : 0;
+  }
+};
+
+/// Sequences that do not fill a tile of queries are left out.
+struct ShortSequencesMissing : Kernel {
+  using Kernel::Kernel;
+  float sink_term(const AttentionWork& w, Query q, const RowState& row) const override {
+    return w.problem.length_q(q.b) < 8 ? 0 : Kernel::sink_term(w, q, row);
+  }
+};
+
 struct SumOverGroup : Kernel {
   using Kernel::Kernel;
   float sink_gradient(const AttentionWork& w, std::int64_t n) const override {
@@ -271,6 +287,9 @@ std::vector<Mutant> sink_mutants() {
       planted<MaskedPairsCounted>("dsink_counts_masked", "dsink sums masked pairs, too"),
       planted<DropoutMissing>("dsink_undropped", "dsink uses dP before dropout"),
       planted<FirstSequenceOnly>("dsink_of_first_sequence", "dsink sums the first sequence only"),
+      planted<LastSequenceOnly>("dsink_of_last_sequence", "dsink sums the last sequence only"),
+      planted<ShortSequencesMissing>("dsink_without_short_sequences",
+                                     "dsink leaves out sequences of fewer than 8 queries"),
       planted<SumOverGroup>("dsink_sums_group", "dsink sums the query heads of a group"),
       planted<GradientScaled>("dsink_scaled", "dsink is multiplied by scale_value"),
       planted<SinkScaled>("sink_scaled", "the sink is multiplied by scale_value", ascend_like),

@@ -146,7 +146,14 @@ Op::Inputs inputs_of(const Op::Problem& p, const Op::Inputs& all, const Cut& cut
   if (all.drop_mask) one.drop_mask = drop_bits_of(p, *all.drop_mask, cut);
   if (all.query_rope) one.query_rope = of_queries(*all.query_rope);
   if (all.key_rope) one.key_rope = of_keys(*all.key_rope);
+  one.sink = all.sink;
   return one;
+}
+
+/// Adds the gradient of the sink of one sequence to the sum of all sequences, in fp32.
+void add_dsink(const spec::Tensor& part, std::vector<float>& sum) {
+  for (std::size_t n = 0; n < sum.size(); ++n)
+    sum[n] += static_cast<float>(part.load(static_cast<std::int64_t>(n)));
 }
 
 /// A view of one sequence in the storage of a gradient. The destructor returns the storage.
@@ -180,6 +187,7 @@ void SequenceBySequence::run(const Op::Problem& p, const Op::Inputs& inputs, Op:
   if (outputs.dq_rope) clear_last_tokens(*outputs.dq_rope, p.padding_q);
   if (outputs.dk_rope) clear_last_tokens(*outputs.dk_rope, p.padding_kv);
   const AttentionWork modes = {.problem = p};
+  std::vector<float> dsink(outputs.dsink ? static_cast<std::size_t>(p.heads_q) : 0, 0.0F);
   for (const Cut& cut : cuts_of(p)) {
     Op::Outputs one;
     const SequenceView dq(outputs.dq, one.dq, cut.first_query, cut.queries);
@@ -190,8 +198,13 @@ void SequenceBySequence::run(const Op::Problem& p, const Op::Inputs& inputs, Op:
       dq_rope.emplace(*outputs.dq_rope, one.dq_rope.emplace(), cut.first_query, cut.queries);
     if (outputs.dk_rope)
       dk_rope.emplace(*outputs.dk_rope, one.dk_rope.emplace(), cut.first_key, cut.keys);
+    if (outputs.dsink) one.dsink = spec::contiguous_tensor(spec::DType::fp32, {p.heads_q});
     Kernel::run(problem_of(p, cut, sparse_mode(modes, cut.b)), inputs_of(p, inputs, cut), one);
+    if (one.dsink) add_dsink(*one.dsink, dsink);
   }
+  if (!outputs.dsink) return;
+  const std::vector<std::int64_t> elements = viewed_elements(*outputs.dsink);
+  for (std::size_t n = 0; n < dsink.size(); ++n) outputs.dsink->store(elements[n], dsink[n]);
 }
 
 }  // namespace assay::mutants

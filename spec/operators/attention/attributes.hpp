@@ -1,5 +1,8 @@
 #pragma once
 
+#include <optional>
+#include <string>
+
 #include "operators/attention/changes.hpp"
 
 namespace assay::spec::detail {
@@ -37,6 +40,25 @@ Requirement<Op> no_dropout(const Stated<Op>& by) {
                          .violations = {{"below_one", [](Call<Op>& c) {
                                            if (takes_ropes(c)) c.attributes.keep_prob = 0.5;
                                          }}}});
+}
+
+/// softmaxInLayout of the gradient, softmaxOutLayout of the forward: the attribute `member`.
+template <class Op, auto member>
+Requirement<Op> known_statistics_layout(const Stated<Op>& by) {
+  static constexpr auto concerned = [](const Call<Op>& c) {
+    return has_softmax_in_layout(c.entry_point);
+  };
+  return stated<Op>(
+      by, {.applies = concerned,
+           .holds =
+               [](const Call<Op>& c) {
+                 const std::optional<std::string>& layout = c.attributes.*member;
+                 return !concerned(c) ||
+                        (layout && (layout->empty() || *layout == "same_as_input"));
+               },
+           .violations = {{"unknown", [](Call<Op>& c) { c.attributes.*member = "TND"; }},
+                          {"capitals", [](Call<Op>& c) { c.attributes.*member = "SAME_AS_INPUT"; }},
+                          {"null", [](Call<Op>& c) { (c.attributes.*member).reset(); }}}});
 }
 
 template <class Op>

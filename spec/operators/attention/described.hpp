@@ -24,8 +24,8 @@ inline std::optional<std::vector<std::int64_t>> host_array(
 }
 
 /// Describes everything in a call that the forward operator and its gradient share: query, key,
-/// value, ropes, mask, bias, dropout, statistics, host arrays and attributes. Fields for which the
-/// entry point has no parameter are left out.
+/// value, ropes, mask, bias, dropout, sink, statistics, host arrays and attributes. Fields for
+/// which the entry point has no parameter are left out.
 template <class Op>
 Call<Op> shared_call_of(const AttentionProblem& p, typename Op::EntryPoint entry_point,
                         Product product) {
@@ -39,10 +39,11 @@ Call<Op> shared_call_of(const AttentionProblem& p, typename Op::EntryPoint entry
   if (p.atten_mask != MaskShape::absent) t.atten_mask = described(p.mask_dtype, mask_shape(p));
   if (p.pse_shift != PseShape::absent) t.pse_shift = described(pse_dtype(p), pse_shape(p));
   if (p.drop_mask != DropMask::absent) t.drop_mask = described(DType::uint8, drop_mask_shape(p));
-  if (has_rope(entry_point)) {
+  if (requires_rope(entry_point) || (has_rope(entry_point) && p.head_dim_rope > 0)) {
     t.query_rope = laid_out(p, query_rope_extents(p));
     t.key_rope = laid_out(p, key_rope_extents(p));
   }
+  if (p.has_sink() && has_sink(entry_point)) t.sink = described(DType::fp32, {p.heads_q});
   t.prefix = host_array(p.prefix);
   if (is_unpadding(entry_point)) {
     t.actual_seq_qlen = ends_of(query_extents(p));

@@ -95,23 +95,26 @@ Requirement<Op> lengths_present(const Stated<Op>& by) {
                {"actual_seq_kvlen", [](Call<Op>& c) { c.parameters.actual_seq_kvlen.reset(); }}}});
 }
 
-template <class Op>
+/// Calls that `on` selects have at most `most` sequences.
+template <class Op, auto on = always<Op>, std::int64_t most = most_lengths>
 Requirement<Op> number_of_lengths(const Stated<Op>& by) {
-  return stated<Op>(by,
-                    {.statement = "There are at most 2K sequences.",
-                     .applies = has_lengths,
-                     .holds =
-                         [](const Call<Op>& c) {
-                           return !has_lengths(c) || query_as_given(c)->batch <= most_lengths;
-                         },
-                     .reaches = [](const Call<Op>& c) { return query_as_given(c)->batch >= 2000; },
-                     .violations = {{"sequences", [](Call<Op>& c) {
-                                       if (!is_packed(c)) return;
-                                       rewrite(c, [](AttentionProblem& p) {
-                                         make_small(p);
-                                         p.batch = most_lengths + 1;
-                                       });
-                                     }}}});
+  static constexpr auto concerned = [](const Call<Op>& c) { return on(c) && has_lengths(c); };
+  return stated<Op>(
+      by,
+      {.statement = "There are at most 2K sequences.",
+       .applies = concerned,
+       .holds = [](const Call<Op>& c) { return !concerned(c) || query_as_given(c)->batch <= most; },
+       .reaches =
+           [](const Call<Op>& c) {
+             return query_as_given(c)->batch >= std::min<std::int64_t>(most, 2000);
+           },
+       .violations = {{"sequences", [](Call<Op>& c) {
+                         if (!is_packed(c) || !on(c)) return;
+                         rewrite(c, [](AttentionProblem& p) {
+                           make_small(p);
+                           p.batch = most + 1;
+                         });
+                       }}}});
 }
 
 template <class Op>

@@ -74,7 +74,7 @@ void attach_slopes_beside(Call<Op>& call, DType dtype, DType slopes,
   if (!takes(call)) return;
   attach_slopes(call, 3);
   if (!passes_slopes(call)) return;
-  for (const MemberOf<Op> member : TensorRoles<Op>::laid_out(call.entry_point))
+  for (const MemberOf<Op> member : TensorRoles<Op>::laid_out(takes_ropes(call)))
     (call.parameters.*member).dtype = dtype;
   call.parameters.pse_shift.dtype = slopes;
 }

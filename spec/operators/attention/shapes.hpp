@@ -101,7 +101,7 @@ Requirement<Op> ranks(const Stated<Op>& by, std::vector<Violation<Op>> violation
                  const auto layout = layout_of(c);
                  if (!layout) return true;
                  return std::ranges::all_of(
-                     TensorRoles<Op>::laid_out(c.entry_point), [&](MemberOf<Op> member) {
+                     TensorRoles<Op>::laid_out(takes_ropes(c)), [&](MemberOf<Op> member) {
                        const Parameter& parameter = c.parameters.*member;
                        return !parameter.present || parameter.shape.size() == rank_of(*layout) ||
                               is_spared(c, member);

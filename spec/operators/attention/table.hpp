@@ -24,7 +24,8 @@ template <class Op>
 using MemberOf = Parameter Op::Parameters::*;
 
 /// The tensors of an operator by their roles. The table.hpp of each operator contains a
-/// specialisation. laid_out(entry_point): the required tensors whose shapes follow inputLayout.
+/// specialisation. laid_out(ropes): the required tensors whose shapes follow inputLayout, with or
+/// without the rope tensors.
 /// key_like, value_like, query_rope_like, key_rope_like: the tensors with the shape of key, value
 /// and the ropes. operands: the tensors whose batch sizes must agree. packed_pse: for packed
 /// sequences, the form of a bias on which all pages agree.
@@ -32,8 +33,8 @@ template <class Op>
 struct TensorRoles;
 
 /// Conditions under which requirements apply: every call; the padded or the packed entry points;
-/// entry points with rope tensors; those with a position bias and dropout; those where pseType may
-/// be 2 or 3.
+/// calls with rope tensors, which some entry points require; those with a position bias and
+/// dropout; those where pseType may be 2 or 3.
 template <class Op>
 bool always(const Call<Op>&) {
   return true;
@@ -48,15 +49,17 @@ bool is_packed(const Call<Op>& call) {
 }
 template <class Op>
 bool takes_ropes(const Call<Op>& call) {
-  return has_rope(call.entry_point);
+  const auto& p = call.parameters;
+  return requires_rope(call.entry_point) ||
+         (has_rope(call.entry_point) && (p.query_rope.present || p.key_rope.present));
 }
 template <class Op>
 bool takes_pse_and_dropout(const Call<Op>& call) {
-  return !has_rope(call.entry_point);
+  return !takes_ropes(call);
 }
 template <class Op>
 bool takes_slopes(const Call<Op>& call) {
-  return has_pse_type(call.entry_point) && !has_rope(call.entry_point);
+  return has_pse_type(call.entry_point) && !takes_ropes(call);
 }
 
 /// The reason why no call can break a requirement about elements.
@@ -160,10 +163,11 @@ template <class Op>
 bool ranks_fit(const Call<Op>& call) {
   const auto layout = layout_of(call);
   if (!layout) return false;
-  return std::ranges::all_of(TensorRoles<Op>::laid_out(call.entry_point), [&](MemberOf<Op> member) {
-    const Parameter& parameter = call.parameters.*member;
-    return parameter.present && parameter.shape.size() == rank_of(*layout);
-  });
+  return std::ranges::all_of(
+      TensorRoles<Op>::laid_out(takes_ropes(call)), [&](MemberOf<Op> member) {
+        const Parameter& parameter = call.parameters.*member;
+        return parameter.present && parameter.shape.size() == rank_of(*layout);
+      });
 }
 
 template <class Op>
@@ -283,7 +287,7 @@ std::optional<AttentionProblem> bare_problem_of(const Call<Op>& call) {
     problem.padding_q = std::max<std::int64_t>(0, call.parameters.query.shape[0] - query->tokens());
     problem.padding_kv = std::max<std::int64_t>(0, call.parameters.key.shape[0] - key->tokens());
   }
-  if (has_rope(call.entry_point)) problem.head_dim_rope = call.parameters.query_rope.shape.back();
+  if (takes_ropes(call)) problem.head_dim_rope = call.parameters.query_rope.shape.back();
   return problem;
 }
 
@@ -364,10 +368,12 @@ std::optional<AttentionProblem> problem_of(const Call<Op>& call) {
   if constexpr (requires { call.attributes.softmax_in_layout; })
     if (call.attributes.softmax_in_layout == "same_as_input")
       problem->softmax_in_layout = SoftmaxInLayout::same_as_input;
+  if constexpr (requires { call.attributes.softmax_out_layout; })
+    if (call.attributes.softmax_out_layout == "same_as_input")
+      problem->softmax_in_layout = SoftmaxInLayout::same_as_input;
   problem->statistics_order = upstream_order(problem->softmax_in_layout);
-  if constexpr (requires { p.sink; })
-    if (has_sink(call.entry_point) && element_count(p.sink.shape) != 0 && p.sink.present)
-      problem->sink = SinkShape::per_head;
+  if (has_sink(call.entry_point) && element_count(p.sink.shape) != 0 && p.sink.present)
+    problem->sink = SinkShape::per_head;
   return problem;
 }
 

@@ -70,6 +70,10 @@ bool may_have_last_rows(const ForwardCall& c) {
          (mode == 0 || mode == 2 || mode == 3) && is_causal(c);
 }
 
+bool takes_square_slopes(const ForwardCall& c) {
+  return takes_slopes(c) && c.entry_point != FlashForwardEntryPoint::l5;
+}
+
 bool has_pse_type_1(const ForwardCall& c) { return pse_type_of(c) == 1; }
 
 template <std::int64_t pse_type>
@@ -187,7 +191,7 @@ std::vector<ForwardRow> forward_mask_requirements() {
                varlen = {varlen_page, "constraints"}, varlen_table = {varlen_page, "parameters"},
                slopes = {slopes_page, "pseType"}, rope = {third_varlen_page, "constraints"};
   return {
-      no_dropout<Op>(on_page("FAS-C09", rope, page_with_ropes)),
+      no_dropout<Op>(on_page("FAS-C09", rope, pages_with_ropes)),
       pse_type_without_pse<Op>(on_page("FAS-C12", slopes, pages_with_slopes)),
       mask_shapes<Op>(on_page("FAS-C44", dense_table)),
       compressed_mask_shapes<Op>(in_host_code("FAS-C44a", "mask checks", {"FAS-C65"})),
@@ -230,9 +234,9 @@ std::vector<ForwardRow> forward_mask_requirements() {
           {"six"}),
       pse_type_range<Op>(on_page("FAS-C62", slopes, pages_with_slopes)),
       demanded<Op, takes_ropes<Op>, has_pse_type_1, set_any_pse_type<0>, set_any_pse_type<4>>(
-          worded(on_page("FAS-C62a", rope, page_with_ropes), "pseType is 1."), {"zero", "four"}),
-      slopes_need_equal_lengths<Op, takes_slopes<Op>>(
-          on_page("FAS-C63", slopes, pages_with_slopes)),
+          worded(on_page("FAS-C62a", rope, pages_with_ropes), "pseType is 1."), {"zero", "four"}),
+      slopes_need_equal_lengths<Op, takes_square_slopes>(
+          on_page("FAS-C63", slopes, pages_with_square_slopes)),
       prefix_per_batch<Op, true>(worded(on_page("FAS-C64", dense, pages_with_pse),
                                         "Sparse modes 5 and 6 need a prefix of one entry per "
                                         "sequence.")),

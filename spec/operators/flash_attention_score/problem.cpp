@@ -10,6 +10,9 @@ Call<Op> call_of(const AttentionProblem& p, FlashForwardEntryPoint entry_point, 
   Call<Op> call = detail::shared_call_of<Op>(p, entry_point, product);
   call.parameters.attention_out = detail::laid_out(p, dy_extents(p));
   if (call.parameters.atten_mask.present) call.attributes.inner_precise = invalid_row_handling;
+  if (has_softmax_in_layout(entry_point))
+    call.attributes.softmax_out_layout =
+        p.softmax_in_layout == SoftmaxInLayout::empty ? "" : "same_as_input";
   detail::apply_strides<Op::Outputs>(call.parameters, inputs, outputs);
   return call;
 }

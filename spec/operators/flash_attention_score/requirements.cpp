@@ -33,6 +33,14 @@ constexpr Cell<ForwardOp> forward_cells[] = {
      third_varlen_page, "", is_cell<l3, a2>},
     {l3, a3, "FAS-P10", "Atlas A3 products offer aclnnFlashAttentionVarLenScoreV3.",
      third_varlen_page, "", is_cell<l3, a3>},
+    {f3, a2, "SNKF-P01", "Atlas A2 products offer aclnnFlashAttentionScoreV3.", slopes_page, "",
+     is_cell<f3, a2>},
+    {f3, a3, "SNKF-P02", "Atlas A3 products offer aclnnFlashAttentionScoreV3.", slopes_page, "",
+     is_cell<f3, a3>},
+    {l5, a2, "SNKF-P03", "Atlas A2 products offer aclnnFlashAttentionVarLenScoreV5.",
+     fifth_varlen_page, "", is_cell<l5, a2>},
+    {l5, a3, "SNKF-P04", "Atlas A3 products offer aclnnFlashAttentionVarLenScoreV5.",
+     fifth_varlen_page, "", is_cell<l5, a3>},
 };
 
 /// Replaces the parameter names of the gradient, which the shared statements contain, by the names
@@ -51,8 +59,8 @@ std::string_view in_words_of_the_forward(std::string_view statement) {
 
 std::vector<ForwardRow> forward_requirements() {
   std::vector<ForwardRow> all = requirements_of<ForwardOp>(forward_cells);
-  for (const auto group :
-       {forward_type_requirements, forward_shape_requirements, forward_mask_requirements}) {
+  for (const auto group : {forward_type_requirements, forward_shape_requirements,
+                           forward_mask_requirements, forward_sink_requirements}) {
     const auto of_group = group();
     all.insert(all.end(), of_group.begin(), of_group.end());
   }

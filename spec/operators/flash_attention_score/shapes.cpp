@@ -45,6 +45,9 @@ void set_head_sizes(ForwardCall& c) {
   });
 }
 
+bool is_l5(const ForwardCall& c) { return c.entry_point == FlashForwardEntryPoint::l5; }
+bool takes_2k_lengths(const ForwardCall& c) { return !is_l5(c); }
+
 bool is_all_empty(const ForwardCall& c) {
   const auto is_empty = [](const Parameter& p) { return p.present && element_count(p.shape) == 0; };
   return is_empty(c.parameters.softmax_max) && is_empty(c.parameters.softmax_sum) &&
@@ -94,15 +97,17 @@ std::vector<ForwardRow> forward_shape_requirements() {
       batch_limit_with_prefix<Op>(limit("FAS-C38a", dense_pages)),
       sequence_limit<Op>(limit("FAS-C38b", dense_pages)),
       token_limit<Op>(limit("FAS-C38c", varlen_pages)),
-      number_of_lengths<Op>(limit("FAS-C38d", varlen_pages)),
+      number_of_lengths<Op, takes_2k_lengths>(limit("FAS-C38d", pages_of_2k_lengths)),
+      number_of_lengths<Op, is_l5, 20000>(
+          worded(limit("SNKF-C38", page_of_l5), "There are at most 20000 sequences.")),
       // The page of l3 states it, too. There a prefix needs sparse mode 6, which FAS-C61c disputes.
       number_of_lengths_with_prefix<Op>(limit("FAS-C38e", varlen_pages_with_pse)),
       no_batch<Op>(limit("FAS-C38f", dense_pages)), no_sequence<Op>(limit("FAS-C38g", dense_pages)),
       no_tokens<Op>(limit("FAS-C38h", varlen_pages, {"FAS-C68d"})),
-      head_size_steps<Op>(on_page("FAS-C40", rope, page_with_ropes, {"FAS-C40b", "FAS-C41"})),
+      head_size_steps<Op>(on_page("FAS-C40", rope, pages_with_ropes, {"FAS-C40b", "FAS-C41"})),
       rope_shapes<Op>(of_standing(derived, on_page("FAS-C40a", rope))),
       demanded<Op, has_ropes<Op>, has_narrow_ropes, widen_ropes>(
-          worded(on_page("FAS-C40b", rope, page_with_ropes),
+          worded(on_page("FAS-C40b", rope, pages_with_ropes),
                  "The head size of queryRope is at most that of value."),
           {"rope"}),
       demanded<Op, has_ropes<Op>, has_unpadded_head_sizes, set_head_sizes<8>, set_head_sizes<320>>(

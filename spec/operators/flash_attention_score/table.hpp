@@ -18,8 +18,8 @@ using ForwardRow = Requirement<ForwardOp>;
 using ForwardPages = std::span<const FlashForwardEntryPoint>;
 
 /// The sources: the public pages and the vendor's host code. The page of entry point f2 was not
-/// available, so its requirements follow the page of aclnnFlashAttentionScoreV3, which has one more
-/// tensor.
+/// available, so its requirements follow the page of aclnnFlashAttentionScoreV3 (f3), which has one
+/// more tensor. l5 has the requirements of l2, and with ropes those of l3.
 inline constexpr std::string_view dense_page =
     "ops-transformer: attention/flash_attention_score/docs/aclnnFlashAttentionScore.md";
 inline constexpr std::string_view slopes_page =
@@ -30,6 +30,8 @@ inline constexpr std::string_view second_varlen_page =
     "ops-transformer: attention/flash_attention_score/docs/aclnnFlashAttentionVarLenScoreV2.md";
 inline constexpr std::string_view third_varlen_page =
     "ops-transformer: attention/flash_attention_score/docs/aclnnFlashAttentionVarLenScoreV3.md";
+inline constexpr std::string_view fifth_varlen_page =
+    "ops-transformer: attention/flash_attention_score/docs/aclnnFlashAttentionVarLenScoreV5.md";
 inline constexpr std::string_view forward_entry =
     "ops-transformer: attention/flash_attention_score/op_host/op_api/"
     "aclnn_flash_attention_score.cpp";
@@ -39,21 +41,23 @@ inline constexpr std::string_view forward_tiling =
 inline constexpr std::string_view forward_kernels =
     "ops-transformer: attention/flash_attention_score/op_kernel";
 
-inline constexpr FlashForwardEntryPoint
-    every_forward[] = {FlashForwardEntryPoint::f1, FlashForwardEntryPoint::f2,
-                       FlashForwardEntryPoint::l1, FlashForwardEntryPoint::l2,
-                       FlashForwardEntryPoint::l3},
-    dense_pages[] = {FlashForwardEntryPoint::f1, FlashForwardEntryPoint::f2},
-    varlen_pages[] = {FlashForwardEntryPoint::l1, FlashForwardEntryPoint::l2,
-                      FlashForwardEntryPoint::l3},
-    first_pages[] = {FlashForwardEntryPoint::f1, FlashForwardEntryPoint::l1},
-    pages_with_pse[] = {FlashForwardEntryPoint::f1, FlashForwardEntryPoint::f2,
-                        FlashForwardEntryPoint::l1, FlashForwardEntryPoint::l2},
-    varlen_pages_with_pse[] = {FlashForwardEntryPoint::l1, FlashForwardEntryPoint::l2},
-    pages_with_slopes[] = {FlashForwardEntryPoint::f2, FlashForwardEntryPoint::l2},
-    pages_with_keep_prob[] = {FlashForwardEntryPoint::f1, FlashForwardEntryPoint::f2,
-                              FlashForwardEntryPoint::l1, FlashForwardEntryPoint::l3},
-    page_with_ropes[] = {FlashForwardEntryPoint::l3};
+using ForwardEntry = FlashForwardEntryPoint;
+inline constexpr ForwardEntry
+    every_forward[] = {ForwardEntry::f1, ForwardEntry::f2, ForwardEntry::l1, ForwardEntry::l2,
+                       ForwardEntry::l3, ForwardEntry::f3, ForwardEntry::l5},
+    dense_pages[] = {ForwardEntry::f1, ForwardEntry::f2, ForwardEntry::f3},
+    varlen_pages[] = {ForwardEntry::l1, ForwardEntry::l2, ForwardEntry::l3, ForwardEntry::l5},
+    first_pages[] = {ForwardEntry::f1, ForwardEntry::l1, ForwardEntry::l5},
+    pages_with_pse[] = {ForwardEntry::f1, ForwardEntry::f2, ForwardEntry::l1,
+                        ForwardEntry::l2, ForwardEntry::f3, ForwardEntry::l5},
+    varlen_pages_with_pse[] = {ForwardEntry::l1, ForwardEntry::l2, ForwardEntry::l5},
+    pages_with_slopes[] = {ForwardEntry::f2, ForwardEntry::l2, ForwardEntry::f3, ForwardEntry::l5},
+    pages_with_square_slopes[] = {ForwardEntry::f2, ForwardEntry::l2, ForwardEntry::f3},
+    pages_with_keep_prob[] = {ForwardEntry::f1, ForwardEntry::f2, ForwardEntry::l1,
+                              ForwardEntry::l3, ForwardEntry::f3, ForwardEntry::l5},
+    pages_of_2k_lengths[] = {ForwardEntry::l1, ForwardEntry::l2, ForwardEntry::l3},
+    pages_with_ropes[] = {ForwardEntry::l3, ForwardEntry::l5}, page_of_l5[] = {ForwardEntry::l5},
+    pages_with_sink[] = {ForwardEntry::f3, ForwardEntry::l5};
 
 template <>
 struct TensorRoles<ForwardOp> {
@@ -65,11 +69,11 @@ struct TensorRoles<ForwardOp> {
                            operands = {&P::query, &P::key, &P::value};
   static constexpr PseShape packed_pse = PseShape::packed_bnss;
 
-  static Members laid_out(FlashForwardEntryPoint entry_point) {
+  static Members laid_out(bool ropes) {
     static constexpr Members plain = {&P::query, &P::key, &P::value, &P::attention_out};
     static constexpr Members with_rope = {&P::query,    &P::query_rope, &P::key,
                                           &P::key_rope, &P::value,      &P::attention_out};
-    return has_rope(entry_point) ? with_rope : plain;
+    return ropes ? with_rope : plain;
   }
 };
 
@@ -103,5 +107,6 @@ inline ForwardRow untried(const Stated<ForwardOp>& by, Side side,
 std::vector<ForwardRow> forward_type_requirements();
 std::vector<ForwardRow> forward_shape_requirements();
 std::vector<ForwardRow> forward_mask_requirements();
+std::vector<ForwardRow> forward_sink_requirements();
 
 }  // namespace assay::spec::detail

@@ -97,9 +97,9 @@ std::vector<ForwardRow> forward_type_requirements() {
                                  "queryRope and keyRope are not both null; no document says what "
                                  "happens then.")),
               {"both"}),
-          mask_present<Op>(on_page("FAS-C07", rope, page_with_ropes)),
-          no_pse<Op>(on_page("FAS-C08", rope, page_with_ropes)),
-          no_drop_mask<Op>(on_page("FAS-C08a", rope, page_with_ropes)),
+          mask_present<Op>(on_page("FAS-C07", rope, pages_with_ropes)),
+          no_pse<Op>(on_page("FAS-C08", rope, pages_with_ropes)),
+          no_drop_mask<Op>(on_page("FAS-C08a", rope, pages_with_ropes)),
           drop_mask_present<Op>(in_host_code("FAS-C10", "dropMask checks")),
           no_padding_mask<Op, always<Op>>(of_standing(
               Standing::disputed,
@@ -110,8 +110,8 @@ std::vector<ForwardRow> forward_type_requirements() {
               with_status(on_page("FAS-C20", types), invalid, pages_with_pse)),
           types_like_query<Op, &P::key, &P::value>(
               worded(on_page("FAS-C20a", types), "query, key and value have one type.")),
-          rope_types<Op>(on_page("FAS-C21", rope, page_with_ropes)),
-          query_of_rope_type<Op>(on_page("FAS-C21a", rope, page_with_ropes)),
+          rope_types<Op>(on_page("FAS-C21", rope, pages_with_ropes)),
+          query_of_rope_type<Op>(on_page("FAS-C21a", rope, pages_with_ropes)),
           pse_types<Op>(
               with_status(on_page("FAS-C22", types, pages_with_pse), invalid, pages_with_pse)),
           pse_of_fitting_type<Op>(on_page("FAS-C22a", types, pages_with_pse, {"FAS-C22b"})),

@@ -5,23 +5,6 @@
 namespace assay::spec::detail {
 namespace {
 
-FlashRequirement softmax_in_layout() {
-  static constexpr auto known = [](const FlashCall& c) {
-    const auto& layout = c.attributes.softmax_in_layout;
-    return layout && (layout->empty() || *layout == "same_as_input");
-  };
-  return stated(
-      by(Standing::page, "FAG-C83", {upstream_fourth_unpadding_page, "parameters"}, "FAG-Q4", {},
-         u4_page),
-      {.statement = "softmaxInLayout is empty or same_as_input.",
-       .applies = is_u4,
-       .holds = [](const FlashCall& c) { return !is_u4(c) || known(c); },
-       .violations = {
-           {"unknown", [](FlashCall& c) { c.attributes.softmax_in_layout = "TND"; }},
-           {"capitals", [](FlashCall& c) { c.attributes.softmax_in_layout = "SAME_AS_INPUT"; }},
-           {"null", [](FlashCall& c) { c.attributes.softmax_in_layout.reset(); }}}});
-}
-
 FlashRequirement order_of_statistics() {
   return stated(
       by(Standing::disputed, "FAG-C83a", {rope_page, "softmaxMaxOptional, against its constraints"},
@@ -120,7 +103,10 @@ std::vector<FlashRequirement> attribute_requirements() {
       no_dropout<FlashOp>(by("FAG-C61", {rope_page, "constraints"}, {}, u3_page)),
       drop_mask_size<FlashOp>(
           by(Standing::upstream, "FAG-C62", {upstream_tiling, "dropMask checks"}, "FAG-Q29")),
-      softmax_in_layout(),
+      known_statistics_layout<FlashOp, &FlashOp::Attributes::softmax_in_layout>(
+          worded<FlashOp>(by(Standing::page, "FAG-C83",
+                             {upstream_fourth_unpadding_page, "parameters"}, "FAG-Q4", {}, u4_page),
+                          "softmaxInLayout is empty or same_as_input.")),
       order_of_statistics(),
       start_indices(),
       single_layout(),

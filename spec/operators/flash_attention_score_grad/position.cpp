@@ -14,21 +14,22 @@ bool is_taken_only(const FlashCall& c) {
 FlashRequirement pse_type_of_u3() {
   return stated(by("FAG-C77", {rope_page, "constraints"}, {}, u3_page),
                 {.statement = "pseType is 0 or 1.",
-                 .applies = is_u3,
+                 .applies = takes_ropes,
                  .holds =
                      [](const FlashCall& c) {
-                       return !is_u3(c) || c.attributes.pse_type == 0 || c.attributes.pse_type == 1;
+                       return !takes_ropes(c) || c.attributes.pse_type == 0 ||
+                              c.attributes.pse_type == 1;
                      },
                  .violations = {{"negative",
                                  [](FlashCall& c) {
-                                   if (is_u3(c)) c.attributes.pse_type = -1;
+                                   if (takes_ropes(c)) c.attributes.pse_type = -1;
                                  }},
                                 {"two",
                                  [](FlashCall& c) {
-                                   if (is_u3(c)) c.attributes.pse_type = 2;
+                                   if (takes_ropes(c)) c.attributes.pse_type = 2;
                                  }},
                                 {"four", [](FlashCall& c) {
-                                   if (is_u3(c)) c.attributes.pse_type = 4;
+                                   if (takes_ropes(c)) c.attributes.pse_type = 4;
                                  }}}});
 }
 
@@ -38,10 +39,10 @@ FlashRequirement disputed_pse_type_of_u3() {
       {.statement =
            "pseType 0 is allowed by the constraints, and refused by the table and the host code.",
        .sides = {Side::reject},
-       .applies = is_u3,
-       .holds = [](const FlashCall& c) { return !is_u3(c) || c.attributes.pse_type != 0; },
+       .applies = takes_ropes,
+       .holds = [](const FlashCall& c) { return !takes_ropes(c) || c.attributes.pse_type != 0; },
        .violations = {{"zero", [](FlashCall& c) {
-                         if (is_u3(c)) c.attributes.pse_type = 0;
+                         if (takes_ropes(c)) c.attributes.pse_type = 0;
                        }}}});
 }
 

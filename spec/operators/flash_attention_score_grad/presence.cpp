@@ -9,7 +9,7 @@ using P = FlashParameters;
 
 /// The pages that name the status of a null pointer.
 constexpr FlashEntryPoint null_pages[] = {FlashEntryPoint::u1, FlashEntryPoint::u3,
-                                          FlashEntryPoint::g3};
+                                          FlashEntryPoint::g3, FlashEntryPoint::u5};
 
 /// The pages of u3 (source S-V3), u2 and u4 require that paddingMask is a null pointer.
 bool requires_null_padding_mask(const FlashCall& c) { return is_u3(c) || is_of_public_page(c); }

@@ -15,7 +15,7 @@ Call<Op> call_of(const Op::Problem& p, FlashEntryPoint entry_point, Product prod
   t.dv = t.value;
   t.dq_rope = t.query_rope;
   t.dk_rope = t.key_rope;
-  if (p.has_sink()) t.sink = t.dsink = detail::described(DType::fp32, {p.heads_q});
+  t.dsink = t.sink;
   detail::apply_strides<Op::Outputs>(t, inputs, outputs);
   if (has_softmax_in_layout(entry_point))
     call.attributes.softmax_in_layout =

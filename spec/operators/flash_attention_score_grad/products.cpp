@@ -41,6 +41,10 @@ constexpr Cell<FlashOp> cells[] = {
      sink_page, "", is_cell<g3, a2>},
     {g3, a3, "SNK-P02", "Atlas A3 training products offer aclnnFlashAttentionScoreGradV3.",
      sink_page, "", is_cell<g3, a3>},
+    {u5, a2, "SNK-P03", "Atlas A2 training products offer aclnnFlashAttentionUnpaddingScoreGradV5.",
+     packed_sink_page, "", is_cell<u5, a2>},
+    {u5, a3, "SNK-P04", "Atlas A3 training products offer aclnnFlashAttentionUnpaddingScoreGradV5.",
+     packed_sink_page, "", is_cell<u5, a3>},
 };
 
 /// The test suite never runs on these products, so nothing can be tested.

@@ -33,6 +33,8 @@ FlashRequirement slopes_like_query() {
                        }}}});
 }
 
+bool has_slopes_of_public_page(const FlashCall& c) { return is_u2(c) || is_u5(c); }
+
 FlashRequirement slopes_of_query_type() {
   return stated(
       by("FAG-C23d", {operator_page, "constraints"}, "FAG-Q34", g2_page),
@@ -53,9 +55,9 @@ std::vector<FlashRequirement> pse_type_requirements() {
       pse_of_fitting_type<FlashOp>(implying(
           by("FAG-C23a", {operator_page, "constraints"}, "FAG-Q34", g_u1_pages), {"FAG-C23c"})),
       slopes_like_query(),
-      slopes_of_float32<FlashOp, is_u2>(by(Standing::page, "FAG-C23c",
-                                           {upstream_second_unpadding_page, "pseShift"}, "FAG-Q34",
-                                           {}, u2_page)),
+      slopes_of_float32<FlashOp, has_slopes_of_public_page>(
+          by(Standing::page, "FAG-C23c", {upstream_second_unpadding_page, "pseShift"}, "FAG-Q34",
+             {}, u2_page)),
       slopes_of_query_type()};
 }
 

@@ -1,4 +1,6 @@
 #include <algorithm>
+#include <deque>
+#include <utility>
 
 #include "assay/spec/operators/flash_attention_score_grad.hpp"
 #include "operators/flash_attention_score_grad/table.hpp"
@@ -6,14 +8,26 @@
 namespace assay::spec {
 namespace {
 
-/// The page of g3 states what the page of g2 states, but of products: SNK-P01 and SNK-P02.
-void add_page_of_sink(detail::FlashRequirement& one) {
+/// Requirements that the page of u5 does not repeat: FAG-C21a (attentionIn may be FLOAT32),
+/// FAG-C35a (SNK-C08a), and those about shapes and tensors of u2 or u3 only.
+constexpr std::string_view not_on_u5[] = {"FAG-C21a", "FAG-C29d", "FAG-C35a", "FAG-C79d"};
+
+/// The page of g3 states what the page of g2 states, and that of u5 what the pages of u2, u3 and u4
+/// state, but of products: SNK-P01 to SNK-P04. The lists live as long as the program.
+void add_pages_of_sinks(detail::FlashRequirement& one) {
+  using enum FlashEntryPoint;
+  static std::deque<std::vector<FlashEntryPoint>> lists;
   if (one.id.starts_with("FAG-P")) return;
-  if (std::ranges::find(one.stated_for, FlashEntryPoint::g2) == one.stated_for.end()) return;
-  if (one.page_for.empty())
-    one.page_for = detail::g3_page;
-  else
-    one.page_for = detail::g3_and_public_pages;
+  const auto states = [&](FlashEntryPoint entry_point) {
+    return std::ranges::count(one.stated_for, entry_point) != 0 ||
+           std::ranges::count(one.page_for, entry_point) != 0;
+  };
+  const bool is_of_u5 =
+      (states(u2) || states(u3) || states(u4)) && std::ranges::count(not_on_u5, one.id) == 0;
+  std::vector<FlashEntryPoint> pages(one.page_for.begin(), one.page_for.end());
+  if (states(g2) && !states(g3)) pages.push_back(g3);
+  if (is_of_u5 && !states(u5)) pages.push_back(u5);
+  if (pages.size() != one.page_for.size()) one.page_for = lists.emplace_back(std::move(pages));
 }
 
 std::vector<detail::FlashRequirement> all_requirements() {
@@ -29,7 +43,7 @@ std::vector<detail::FlashRequirement> all_requirements() {
     const auto of_group = group();
     requirements.insert(requirements.end(), of_group.begin(), of_group.end());
   }
-  for (detail::FlashRequirement& one : requirements) add_page_of_sink(one);
+  for (detail::FlashRequirement& one : requirements) add_pages_of_sinks(one);
   std::ranges::sort(requirements, {}, &detail::FlashRequirement::id);
   return requirements;
 }

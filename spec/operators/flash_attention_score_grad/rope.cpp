@@ -11,10 +11,10 @@ using P = FlashParameters;
 FlashRequirement rope_gradient_types() {
   return stated(by("FAG-C27b", {rope_page, "parameters"}, {}, u3_page),
                 {.statement = "dqRopeOut and dkRopeOut are BFLOAT16.",
-                 .applies = is_u3,
+                 .applies = takes_ropes,
                  .holds =
                      [](const FlashCall& c) {
-                       return !is_u3(c) ||
+                       return !takes_ropes(c) ||
                               (is_bf16(c.parameters.dq_rope) && is_bf16(c.parameters.dk_rope));
                      },
                  .violations = {{"dq_rope", retype_rope<&P::dq_rope, DType::fp32>},
@@ -24,7 +24,8 @@ FlashRequirement rope_gradient_types() {
 }  // namespace
 
 std::vector<FlashRequirement> rope_requirements() {
-  return {tensors_present<FlashOp, is_u3, &P::query_rope, &P::key_rope, &P::dq_rope, &P::dk_rope>(
+  return {tensors_present<FlashOp, takes_ropes<FlashOp>, &P::query_rope, &P::key_rope, &P::dq_rope,
+                          &P::dk_rope>(
               worded<FlashOp>(with_status(by("FAG-C06", {rope_page, "return values"}, {}, u3_page),
                                           Status::param_nullptr),
                               "queryRope, keyInRope, dqRopeOut and dkRopeOut are not null.")),

@@ -50,7 +50,7 @@ FlashRequirement listed_ranks() {
        .holds =
            [](const FlashCall& c) {
              return !concerned(c) ||
-                    std::ranges::none_of(TensorRoles<FlashOp>::laid_out(c.entry_point),
+                    std::ranges::none_of(TensorRoles<FlashOp>::laid_out(takes_ropes(c)),
                                          [&](FlashMember member) {
                                            return is_listed_rank(c, c.parameters.*member);
                                          });

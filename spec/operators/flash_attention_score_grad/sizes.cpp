@@ -8,7 +8,9 @@ namespace assay::spec::detail {
 namespace {
 
 FlashRequirement packed_sequence_limit() {
-  static constexpr auto concerned = [](const FlashCall& c) { return is_u4(c) && key_as_given(c); };
+  static constexpr auto concerned = [](const FlashCall& c) {
+    return has_softmax_in_layout(c.entry_point) && key_as_given(c);
+  };
   return stated(implying(by(Standing::page, "FAG-C41a",
                             {upstream_fourth_unpadding_page, "constraints"}, {}, {}, u4_page),
                          {"FAG-C42"}),
@@ -22,10 +24,10 @@ FlashRequirement packed_sequence_limit() {
                  .reaches = reaches_longest,
                  .violations = {{"seq_q",
                                  [](FlashCall& c) {
-                                   if (is_u4(c)) rewrite(c, lengthen<true>);
+                                   if (concerned(c)) rewrite(c, lengthen<true>);
                                  }},
                                 {"seq_kv", [](FlashCall& c) {
-                                   if (is_u4(c)) rewrite(c, lengthen<false>);
+                                   if (concerned(c)) rewrite(c, lengthen<false>);
                                  }}}});
 }
 
@@ -106,7 +108,7 @@ bool is_within_all_readings(const FlashCall& c) {
 /// Makes a call with `sequences` sequences, with or without a prefix.
 template <std::int64_t sequences, bool packed, bool prefix>
 void multiply(FlashCall& call) {
-  if (is_packed(call) != packed || (prefix && is_u3(call))) return;
+  if (is_packed(call) != packed || (prefix && takes_ropes(call))) return;
   rewrite(call, [](AttentionProblem& p) {
     make_small(p);
     p.batch = sequences;

@@ -33,6 +33,9 @@ inline constexpr std::string_view upstream_fourth_unpadding_page =
     "aclnnFlashAttentionUnpaddingScoreGradV4.md";
 inline constexpr std::string_view sink_page =
     "ops-transformer: attention/flash_attention_score_grad/docs/aclnnFlashAttentionScoreGradV3.md";
+inline constexpr std::string_view packed_sink_page =
+    "ops-transformer: attention/flash_attention_score_grad/docs/"
+    "aclnnFlashAttentionUnpaddingScoreGradV5.md";
 inline constexpr std::string_view upstream_modes =
     "ops-transformer: docs/context/sparse_mode\u53c2\u6570\u8bf4\u660e.md";
 inline constexpr std::string_view upstream_interface =
@@ -90,10 +93,11 @@ inline Stated<FlashOp> by(std::string_view id, Source source, std::string_view n
   return by(Standing::documented, id, source, notes, stated_for, page_for);
 }
 
-/// The only page of g3 is public. It repeats the requirements of g2; `all_requirements` adds them.
+/// The entry points with a sink, whose only pages are public. The page of g3 repeats the
+/// requirements of g2, that of u5 those of u2, u3 and u4; `all_requirements` adds them.
 inline constexpr FlashEntryPoint g3_page[] = {FlashEntryPoint::g3},
-                                 g3_and_public_pages[] = {FlashEntryPoint::u2, FlashEntryPoint::u4,
-                                                          FlashEntryPoint::g3};
+                                 u5_page[] = {FlashEntryPoint::u5},
+                                 sink_pages[] = {FlashEntryPoint::g3, FlashEntryPoint::u5};
 
 /// Every tensor of a call, except sink and dsink, which have requirements of their own.
 inline constexpr FlashMember every_tensor[] = {
@@ -116,13 +120,13 @@ struct TensorRoles<FlashOp> {
                            operands = {&P::query, &P::key, &P::value, &P::dy};
   static constexpr PseShape packed_pse = PseShape::bnhs;
 
-  static Members laid_out(FlashEntryPoint entry_point) {
+  static Members laid_out(bool ropes) {
     static constexpr Members plain = {&P::query,        &P::key, &P::value, &P::dy,
                                       &P::attention_in, &P::dq,  &P::dk,    &P::dv};
     static constexpr Members with_rope = {
         &P::query,        &P::query_rope, &P::key,     &P::key_rope, &P::value,   &P::dy,
         &P::attention_in, &P::dq,         &P::dq_rope, &P::dk,       &P::dk_rope, &P::dv};
-    return has_rope(entry_point) ? with_rope : plain;
+    return ropes ? with_rope : plain;
   }
 };
 
@@ -131,10 +135,13 @@ inline bool is_u1(const FlashCall& call) { return call.entry_point == FlashEntry
 inline bool is_u2(const FlashCall& call) { return call.entry_point == FlashEntryPoint::u2; }
 inline bool is_u3(const FlashCall& call) { return call.entry_point == FlashEntryPoint::u3; }
 inline bool is_u4(const FlashCall& call) { return call.entry_point == FlashEntryPoint::u4; }
-/// u1, u2 and u4: the page of u1 and the vendor's code disagree about their shapes and modes.
+inline bool is_u5(const FlashCall& call) { return call.entry_point == FlashEntryPoint::u5; }
+/// u1, u2, u4 and u5: the page of u1 and the vendor's code disagree about their shapes and modes.
 inline bool is_packed_but_u3(const FlashCall& call) { return is_packed(call) && !is_u3(call); }
-/// u2 and u4, whose only page is the public one.
-inline bool is_of_public_page(const FlashCall& call) { return is_u2(call) || is_u4(call); }
+/// u2, u4 and u5, whose only page is the public one.
+inline bool is_of_public_page(const FlashCall& call) {
+  return is_u2(call) || is_u4(call) || is_u5(call);
+}
 /// The requirements of each group, sorted by id.
 std::vector<FlashRequirement> presence_requirements();
 std::vector<FlashRequirement> type_requirements();

@@ -74,8 +74,9 @@ void add_dropout(Op::Problem& p) {
 
 /// Rope has BFLOAT16 only; an entry point with a sink has no FLOAT32.
 spec::DType any_type(spec::FlashEntryPoint entry_point) {
-  if (spec::has_rope(entry_point)) return spec::DType::bf16;
-  if (spec::has_sink(entry_point)) return *rc::gen::element(spec::DType::fp16, spec::DType::bf16);
+  if (spec::requires_rope(entry_point)) return spec::DType::bf16;
+  if (!spec::takes_fp32(entry_point))
+    return *rc::gen::element(spec::DType::fp16, spec::DType::bf16);
   return *rc::gen::element(spec::DType::fp16, spec::DType::bf16, spec::DType::fp32);
 }
 
@@ -83,7 +84,7 @@ FlashCase any_case() {
   FlashCase c;
   Op::Problem& p = c.problem;
   c.entry_point = any_of<spec::FlashEntryPoint>();
-  const bool rope = spec::has_rope(c.entry_point);
+  const bool rope = spec::requires_rope(c.entry_point);
   p.input_layout = *rc::gen::element(spec::Layout::bsh, spec::Layout::sbh, spec::Layout::bsnd,
                                      spec::Layout::bnsd);
   p.dtype = any_type(c.entry_point);

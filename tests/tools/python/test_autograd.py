@@ -127,6 +127,9 @@ DROPPED = " --drop_mask=exact --keep_prob=0.5"
         (PACKED.replace("fp16", "bf16") + " --entry_point=u3 --head_dim_rope=64 --head_dim=128 --head_dim_v=128 --atten_mask=SS --sparse_mode=1", "l3"),
         (PACKED + " --entry_point=u4 --softmax_in_layout=same_as_input", "l1"),
         (PACKED + " --entry_point=u4 --statistics_order=tokens_first", "l1"),
+        (FLASH.format("fp16") + " --entry_point=g3 --sink=N", "f3"),
+        (PACKED + " --entry_point=u5 --sink=N --sink_size=plus_10", "l5"),
+        (PACKED + " --entry_point=u5 --sink=N --softmax_in_layout=same_as_input", "l5"),
         (PACKED + " --entry_point=u1 --pse_shift=1NSS", ""),  # the forward's page wants 1,024 rows
     ],
 )

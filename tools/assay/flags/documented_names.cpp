@@ -45,12 +45,17 @@ const std::vector<DocumentedName>& names() {
         {gradient, "u4", "aclnnFlashAttentionUnpaddingScoreGradV4",
          "--entry_point=u4 --layout=TND"},
         {gradient, "g3", "aclnnFlashAttentionScoreGradV3", "--entry_point=g3 --sink=N"},
+        {gradient, "u5", "aclnnFlashAttentionUnpaddingScoreGradV5",
+         "--entry_point=u5 --layout=TND --sink=N"},
         {forward, "f1", "aclnnFlashAttentionScore", "--entry_point=f1"},
         {forward, "f2", "aclnnFlashAttentionScoreV2", "--entry_point=f2"},
         {forward, "l1", "aclnnFlashAttentionVarLenScore", "--entry_point=l1 --layout=TND"},
         {forward, "l2", "aclnnFlashAttentionVarLenScoreV2", "--entry_point=l2 --layout=TND"},
         {forward, "l3", "aclnnFlashAttentionVarLenScoreV3",
-         "--entry_point=l3 --layout=TND --head_dim_rope=8 --atten_mask=SS"}};
+         "--entry_point=l3 --layout=TND --head_dim_rope=8 --atten_mask=SS"},
+        {forward, "f3", "aclnnFlashAttentionScoreV3", "--entry_point=f3 --sink=N"},
+        {forward, "l5", "aclnnFlashAttentionVarLenScoreV5",
+         "--entry_point=l5 --layout=TND --sink=N"}};
     spec::for_each_operator([&]<class Op> {
       const auto& entry_points = spec::spellings_of<typename Op::EntryPoint>.entries;
       if (entry_points.size() != 1) return;

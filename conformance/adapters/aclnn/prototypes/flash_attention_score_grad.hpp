@@ -33,6 +33,15 @@ std::int32_t pass_arguments(const spec::Call<spec::FlashAttentionScoreGrad>& cal
   const auto dv_and_dpse = std::tuple(a.tensor("dvOut", p.dv), a.tensor("dpseOut", p.dpse));
   const auto tensors = std::tuple_cat(query, key, value_and_dy, optional);
   const auto gradients = std::tuple_cat(dq, dk, dv_and_dpse);
+  const auto roped_tensors =
+      std::tuple_cat(query, std::tuple(a.tensor("queryRope", p.query_rope)), key,
+                     std::tuple(a.tensor("keyInRope", p.key_rope)), value_and_dy);
+  const auto roped_gradients =
+      std::tuple_cat(dq, std::tuple(a.tensor("dqRopeOut", p.dq_rope)), dk,
+                     std::tuple(a.tensor("dkRopeOut", p.dk_rope)), dv_and_dpse);
+  const auto with_sink =
+      std::tuple_cat(before_prefix, std::tuple(a.tensor("sinkInOptional", p.sink)), prefix);
+  const auto dsink = std::tuple(a.tensor("dsinkOut", p.dsink));
   switch (call.entry_point) {
     using enum spec::FlashEntryPoint;
     case g1:
@@ -45,20 +54,18 @@ std::int32_t pass_arguments(const spec::Call<spec::FlashAttentionScoreGrad>& cal
       return pass(point<u2>,
                   std::tuple_cat(tensors, lengths, starts, scalars, pse_type, gradients));
     case u3:
-      return pass(point<u3>,
-                  std::tuple_cat(query, std::tuple(a.tensor("queryRope", p.query_rope)), key,
-                                 std::tuple(a.tensor("keyInRope", p.key_rope)), value_and_dy,
-                                 optional, lengths, starts, scalars, pse_type, dq,
-                                 std::tuple(a.tensor("dqRopeOut", p.dq_rope)), dk,
-                                 std::tuple(a.tensor("dkRopeOut", p.dk_rope)), dv_and_dpse));
+      return pass(point<u3>, std::tuple_cat(roped_tensors, optional, lengths, starts, scalars,
+                                            pse_type, roped_gradients));
     case u4:
       return pass(point<u4>, std::tuple_cat(tensors, lengths, scalars, gradients,
                                             std::tuple(a.text(at.softmax_in_layout))));
     case g3:
-      return pass(point<g3>, std::tuple_cat(query, key, value_and_dy, before_prefix,
-                                            std::tuple(a.tensor("sinkInOptional", p.sink)), prefix,
-                                            starts, scalars, pse_type, gradients,
-                                            std::tuple(a.tensor("dsinkOut", p.dsink))));
+      return pass(point<g3>, std::tuple_cat(query, key, value_and_dy, with_sink, starts, scalars,
+                                            pse_type, gradients, dsink));
+    case u5:
+      return pass(point<u5>,
+                  std::tuple_cat(roped_tensors, with_sink, lengths, starts, scalars, pse_type,
+                                 std::tuple(a.text(at.softmax_in_layout)), roped_gradients, dsink));
   }
   return -1;
 }

@@ -42,7 +42,7 @@ Problem ordinary_problem(EntryPoint entry_point, std::size_t turn) {
             .head_dim = 32,
             .head_dim_v = turn % 3 == 1 && !has_softmax_in_layout(entry_point) ? 16 : 32,
             .scale_value = attention::ordinary_scale(32)};
-  if (has_sink(entry_point) && p.dtype == DType::fp32) p.dtype = DType::bf16;
+  if (!takes_fp32(entry_point) && p.dtype == DType::fp32) p.dtype = DType::bf16;
   if (!is_unpadding(entry_point)) return p;
   p.input_layout = spec::Layout::tnd;
   p.batch = 3;
@@ -50,7 +50,7 @@ Problem ordinary_problem(EntryPoint entry_point, std::size_t turn) {
     p.lengths_q = {24, 7, 16};
     p.lengths_kv = {31, 40, 16};
   }
-  if (has_rope(entry_point)) {
+  if (requires_rope(entry_point)) {
     p.dtype = DType::bf16;
     p.head_dim_rope = 16;
   }
@@ -65,7 +65,7 @@ std::vector<Masking> maskings(EntryPoint entry_point) {
                                 {2, compressed},
                                 {3, compressed},
                                 {4, compressed}};
-  if (!has_rope(entry_point))
+  if (!requires_rope(entry_point))
     masks.insert(masks.end(), {{0, spec::MaskShape::absent}, {6, compressed}});
   if (is_unpadding(entry_point))
     masks.insert(masks.end(), {{7, compressed}, {8, compressed}});
@@ -80,7 +80,7 @@ std::vector<Masking> maskings(EntryPoint entry_point) {
 /// whether the pages allow a bias of 1024 rows for short packed sequences.
 template <class EntryPoint>
 std::vector<Problem> with_inputs_of_scores(EntryPoint entry_point, bool last_rows) {
-  if (has_rope(entry_point)) return {};
+  if (requires_rope(entry_point)) return {};
   Problem biased = ordinary_problem(entry_point, is_unpadding(entry_point) ? 0 : 1);
   biased.pse_shift = spec::PseShape::one_nss;
   if (is_unpadding(entry_point)) {
@@ -94,8 +94,8 @@ std::vector<Problem> with_inputs_of_scores(EntryPoint entry_point, bool last_row
   dropped.drop_mask = spec::DropMask::granules;
   if (!has_pse_type(entry_point)) return {biased, dropped};
   Problem sloped = ordinary_problem(entry_point, 4);
-  // The type of slopes on which page and upstream agree. An entry point with a sink has no fp32.
-  if (!has_sink(entry_point)) sloped.dtype = spec::DType::fp32;
+  // The type of slopes on which page and upstream agree.
+  if (takes_fp32(entry_point)) sloped.dtype = spec::DType::fp32;
   sloped.pse_type = 2;
   sloped.pse_shift = spec::PseShape::slopes_bn;
   return {biased, dropped, sloped};
@@ -117,6 +117,12 @@ std::vector<Case<Op>> legal_calls(typename Op::EntryPoint entry_point) {
       put_mask(problem, mask);
       if (has_sink(entry_point) && round == 0) problem.sink = spec::SinkShape::per_head;
       add(problem);
+      if (!has_rope(entry_point) || requires_rope(entry_point) || problem.prefix.size() != 0 ||
+          problem.atten_mask == spec::MaskShape::absent)
+        continue;
+      problem.dtype = spec::DType::bf16;  // with ropes, which this entry point does not require
+      problem.head_dim_v = problem.head_dim, problem.head_dim_rope = 16;
+      add(problem);
     }
   for (const Problem& problem : with_inputs_of_scores(entry_point, !is_forward<Op>)) add(problem);
   return calls;
@@ -134,7 +140,7 @@ std::vector<std::vector<Case<Op>>> legal_calls_of_each_entry_point() {
 /// Returns whether some entry point without a sink has the requirement.
 template <class Op>
 bool is_of_sinkless_calls(const spec::Requirement<Op>& requirement) {
-  return !requirement.id.starts_with("SNK-");
+  return !requirement.id.starts_with("SNK");
 }
 
 /// Returns illegal calls. For every requirement whose violation a kernel must reject, there is one

@@ -54,7 +54,7 @@ Case<Op> draw_short(typename Op::EntryPoint entry_point, std::int64_t longest, S
                     Draws& draws) {
   Case<Op> c{.entry_point = entry_point, .note = "sequences of few tokens, some of them empty"};
   Problem& p = c.problem;
-  const bool rope = has_rope(entry_point);
+  const bool rope = requires_rope(entry_point);
   p = {.input_layout = spec::Layout::tnd,
        .dtype =
            rope ? spec::DType::bf16 : types_in_turn[static_cast<std::size_t>(draws.integer(0, 2))]};
@@ -110,14 +110,15 @@ Case<Op> draw_blocks(std::int64_t blocks, spec::DType dtype, Draws& draws) {
   return c;
 }
 
-/// Returns small exact and bound cases of packed sequences, for every entry point that accepts
-/// them. The longest sequence has 1, 2 or 3 queries, or keys, or both; some sequences are empty.
+/// Returns small exact and bound cases of packed sequences, for every entry point without a sink
+/// that accepts them. The longest sequence has 1, 2 or 3 queries, or keys, or both; some sequences
+/// are empty.
 template <class Op>
 std::vector<Case<Op>> short_cases(std::uint64_t seed) {
   std::vector<Case<Op>> cases;
   const std::uint64_t lots = stream(seed, Stream::sampling).bits(12);
   for (const auto& [entry_point, name] : spec::spellings_of<typename Op::EntryPoint>.entries) {
-    if (!is_unpadding(entry_point)) continue;
+    if (!is_unpadding(entry_point) || has_sink(entry_point)) continue;
     for (std::int64_t longest = 1; longest <= 3; ++longest)
       for (const ShortSide side : {ShortSide::query, ShortSide::key, ShortSide::both}) {
         Draws draws(lots + cases.size());

@@ -6,6 +6,7 @@
 
 #include "attention/flash/plan/calls.hpp"
 #include "attention/flash/plan/drawn.hpp"
+#include "attention/flash/plan/short.hpp"
 #include "plan/hand_made_cases.hpp"
 
 /// The cases of entry points with a sink. They are made from the cases of the entry point that has
@@ -33,7 +34,8 @@ void add_sink_variants(const std::vector<Case<Op>>& calls, std::vector<Case<Op>>
         cases.push_back(*std::move(c));
 }
 
-/// Gives drawn cases of track bound a sink, and a type that the entry point accepts.
+/// Gives drawn cases of track bound a sink, and a type that the entry point accepts. They are cases
+/// of the entry points without a sink that have the other parameters; with ropes, if there are.
 template <class Op>
 void add_drawn_sinks(const SamplingPlan& plan, typename Op::EntryPoint entry_point,
                      std::vector<Case<Op>>& cases) {
@@ -42,15 +44,41 @@ void add_drawn_sinks(const SamplingPlan& plan, typename Op::EntryPoint entry_poi
   other.seed += std::uint64_t{1} << 32;  // draws other cases than the plan itself
   std::size_t turn = 0;
   for (Case<Op> c : drawn<Op>().random(other)) {
-    if (c.entry_point != Traits<Op>::dense_typed || c.track != Track::bound) continue;
+    using T = Traits<Op>;
+    const bool is_alike = is_unpadding(entry_point)
+                              ? c.entry_point == T::packed_typed || c.entry_point == T::roped
+                              : c.entry_point == T::dense_typed;
+    if (!is_alike || c.track != Track::bound) continue;
     c.entry_point = entry_point;
-    if (c.problem.dtype == spec::DType::fp32) c.problem.dtype = spec::DType::bf16;
+    if (!takes_fp32(entry_point) && c.problem.dtype == spec::DType::fp32)
+      c.problem.dtype = spec::DType::bf16;
     c.problem.slope_dtype = spec::DType::fp32;
     c.problem.sink = spec::SinkShape::per_head;
     c.patterns.sink_size = patterns[turn++ % std::size(patterns)];
     c.note = "a sink";
     if (forbidden_by(c).empty()) cases.push_back(std::move(c));
   }
+}
+
+/// Adds small cases of packed sequences, some of which are empty, with a sink.
+template <class Op>
+void add_short_sinks(const SamplingPlan& plan, typename Op::EntryPoint entry_point,
+                     std::vector<Case<Op>>& cases) {
+  const std::uint64_t lots = stream(plan.seed, Stream::sampling).bits(20);
+  for (std::int64_t longest = 1; longest <= 3; ++longest)
+    for (const ShortSide side : {ShortSide::query, ShortSide::key, ShortSide::both}) {
+      Draws draws(lots + cases.size());
+      Case<Op> c = drawn_legally([&] {
+        Case<Op> drawn = draw_short<Op>(entry_point, longest, side, draws);
+        if (!takes_fp32(entry_point) && drawn.problem.dtype == spec::DType::fp32)
+          drawn.problem.dtype = spec::DType::fp16;
+        return drawn;
+      });
+      c.problem.sink = spec::SinkShape::per_head;
+      c.problem.scale_value = attention::ordinary_scale(c.problem.head_dim);
+      c.note = "a sink, and sequences of few tokens, some of them empty";
+      cases.push_back(std::move(c));
+    }
 }
 
 /// Returns all cases of entry points with a sink; empty if the operator has none.
@@ -63,6 +91,7 @@ std::vector<Case<Op>> sink_cases(const SamplingPlan& plan) {
     add_sink_violations(calls, cases);
     add_sink_variants(calls, cases);
     add_drawn_sinks<Op>(plan, entry_point, cases);
+    if (is_unpadding(entry_point)) add_short_sinks<Op>(plan, entry_point, cases);
   }
   return cases;
 }

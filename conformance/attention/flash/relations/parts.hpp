@@ -53,7 +53,7 @@ struct CommonParts {
   static bool offers(EntryPoint entry_point, const Problem& p) {
     const bool typed = p.pse_type != 1 || !p.q_start_idx.empty() || !p.kv_start_idx.empty();
     return is_unpadding(entry_point) == spec::is_packed(p.input_layout) &&
-           has_rope(entry_point) == (p.head_dim_rope > 0) &&
+           (p.head_dim_rope > 0 ? has_rope(entry_point) : !requires_rope(entry_point)) &&
            (!typed || has_pse_type(entry_point)) &&
            (p.softmax_in_layout == spec::SoftmaxInLayout::empty ||
             has_softmax_in_layout(entry_point)) &&
@@ -61,9 +61,7 @@ struct CommonParts {
   }
   static EntryPoint entry_point_of(const Problem& p) {
     using T = Traits<Op>;
-    if (p.has_sink())
-      for (const auto& [entry_point, name] : spec::spellings_of<EntryPoint>.entries)
-        if (has_sink(entry_point)) return entry_point;
+    if (p.has_sink()) return entry_point_with_sink<EntryPoint>(spec::is_packed(p.input_layout));
     if (!spec::is_packed(p.input_layout)) return T::dense_typed;
     if (p.head_dim_rope > 0) return T::roped;
     return p.softmax_in_layout == spec::SoftmaxInLayout::same_as_input ? T::packed_ordered
@@ -76,6 +74,15 @@ struct CommonParts {
 inline spec::Tensor rows_in_layout(const spec::Parameter& parameter, const Problem& p,
                                    const spec::Extents& extents, const std::vector<double>& rows) {
   return head_tensor(parameter, p.input_layout, extents, rows);
+}
+
+/// Returns the tensor of a sink with these logits, one for each query head.
+inline spec::Tensor sink_tensor(const spec::Parameter& parameter, const Problem&,
+                                const spec::Extents&, const std::vector<double>& sinks) {
+  spec::Tensor tensor = guarded_tensor(parameter);
+  const std::vector<std::int64_t> elements = spec::viewed_elements(tensor);
+  for (std::size_t n = 0; n < sinks.size(); ++n) tensor.store(elements[n], sinks[n]);
+  return tensor;
 }
 
 }  // namespace assay::conformance::attention::flash

@@ -11,9 +11,11 @@ using Rows = reference::Operands<double>;
 using Trial = conformance::Trial<Op>;
 using Experiment = conformance::Experiment<Op>;
 
+bool is_unmasked(const Op::Problem& p) {
+  return p.atten_mask == spec::MaskShape::absent && p.lengths_kv.empty() && p.seq_kv > 0;
+}
 bool is_plain(const Op::Problem& p) {
-  return p.atten_mask == spec::MaskShape::absent && p.pse_shift == spec::PseShape::absent &&
-         !p.has_dropout() && p.lengths_kv.empty() && p.seq_kv > 0;
+  return is_unmasked(p) && p.pse_shift == spec::PseShape::absent && !p.has_dropout();
 }
 Experiment scale_value(const Trial& base) { return scaled(base, &Rows::value, {"attention_out"}); }
 
@@ -34,16 +36,29 @@ Experiment linear_value(const Trial& base) {
   return cut_in_two(base, &Rows::value, {"attention_out"});
 }
 
-/// Sets query to 0: every key has the same weight.
+/// Sets query and sink to 0: every key and the sink have the same weight.
 Experiment count_keys(const Trial& base) {
   const Op::Problem& p = base.problem;
   Trial trial = base;
   std::ranges::fill(trial.rows.query, 0.0);
   std::ranges::fill(trial.rows.query_rope, 0.0);
+  std::ranges::fill(trial.rows.sink, 0.0);
+  const std::int64_t scores = p.seq_kv + (p.has_sink() ? 1 : 0);
   const auto rows = static_cast<std::size_t>(query_extents(p).rows());
   return known(std::move(trial),
                {{"softmax_max", std::vector<double>(rows, 0.0)},
-                {"softmax_sum", std::vector<double>(rows, static_cast<double>(p.seq_kv))}});
+                {"softmax_sum", std::vector<double>(rows, static_cast<double>(scores))}});
+}
+
+/// Without a key, the maximum of a row is the sink.
+bool has_sink_and_keys(const Op::Problem& p) { return p.has_sink() && is_unmasked(p); }
+
+Experiment low_sink(const Trial& base) {
+  Trial low = base, without = base;
+  std::ranges::fill(low.rows.sink, -1e30);
+  without.problem.sink = spec::SinkShape::absent;
+  without.rows.sink.clear();
+  return unchanged(std::move(low), std::move(without));
 }
 
 constexpr std::string_view everything = "everything";
@@ -56,9 +71,14 @@ constexpr Relation<Op> relations[] = {
      Agreement::bits, is_anything, everything, zero_value},
     {"linear_value", "The output of a sum of two values is the sum of their outputs.",
      Agreement::bound, is_anything, everything, linear_value},
-    {"count_keys", "If query is zero, softmax_max is zero and softmax_sum is the number of keys.",
+    {"count_keys",
+     "If query and sink are zero, softmax_max is zero and softmax_sum is the number of keys, plus "
+     "1 "
+     "with a sink.",
      Agreement::bits, is_plain, "calls without mask, bias and dropout, with equal lengths",
-     count_keys}};
+     count_keys},
+    {"low_sink", "With sinks of -10^30 every output is the same as without a sink.",
+     Agreement::bound, has_sink_and_keys, "calls with a sink and without a mask", low_sink}};
 
 }  // namespace
 

@@ -38,7 +38,8 @@ std::span<const Operand<Op>> Parts::operands() {
       {"value", &Rows::value, spec::value_extents, &Origins::key, flash::rows_in_layout},
       {"query_rope", &Rows::query_rope, spec::query_rope_extents, &Origins::query,
        flash::rows_in_layout},
-      {"key_rope", &Rows::key_rope, spec::key_rope_extents, &Origins::key, flash::rows_in_layout}};
+      {"key_rope", &Rows::key_rope, spec::key_rope_extents, &Origins::key, flash::rows_in_layout},
+      {"sink", &Rows::sink, spec::sink_extents, &Origins::head, flash::sink_tensor}};
   return all;
 }
 

@@ -43,7 +43,8 @@ Experiment remove_sink(const Trial& base) {
 bool has_sink_and_equal_scores(const Op::Problem& p) {
   const auto scores = static_cast<std::uint64_t>(p.seq_kv) + 1;
   return p.has_sink() && std::has_single_bit(scores) && scores <= 32 && !p.has_dropout() &&
-         p.atten_mask == MaskShape::absent && p.pse_shift == PseShape::absent;
+         p.lengths_kv.empty() && p.atten_mask == MaskShape::absent &&
+         p.pse_shift == PseShape::absent;
 }
 
 /// With query = 0 and sink = 0, all scores are 0, so dsink is -2^-2k times the sum of all dy . v: a
@@ -51,7 +52,8 @@ bool has_sink_and_equal_scores(const Op::Problem& p) {
 Experiment equal_scores(const Trial& base) {
   const Op::Problem& p = base.problem;
   Trial equal = base;
-  for (auto* zeros : {&equal.rows.query, &equal.rows.sink, &equal.rows.softmax_max})
+  for (auto* zeros :
+       {&equal.rows.query, &equal.rows.query_rope, &equal.rows.sink, &equal.rows.softmax_max})
     std::ranges::fill(*zeros, 0);
   for (auto* integers : {&equal.rows.value, &equal.rows.dy})
     for (double& x : *integers) x = std::fmin(std::fmax(std::nearbyint(x), -2), 2);
@@ -125,7 +127,8 @@ std::span<const Relation> arithmetic_relations() {
        "If query and sink are zero and there are 2^k - 1 keys, dsink is -2^-2k times the sum of "
        "all dy . value, exactly.",
        Agreement::bits, has_sink_and_equal_scores,
-       "a sink and 1, 3, 7, 15 or 31 keys, without mask, bias and dropout", equal_scores}};
+       "a sink and 1, 3, 7, 15 or 31 keys in all sequences, without mask, bias and dropout",
+       equal_scores}};
   return relations;
 }
 

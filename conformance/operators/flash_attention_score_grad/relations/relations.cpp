@@ -41,14 +41,6 @@ ElementIndex index(const Op::Problem& p, const spec::Tensor& tensor, const spec:
   return spec::HeadIndex(tensor, p.input_layout, extents);
 }
 
-spec::Tensor sink_tensor(const spec::Parameter& parameter, const Op::Problem&, const spec::Extents&,
-                         const std::vector<double>& sinks) {
-  spec::Tensor tensor = guarded_tensor(parameter);
-  const std::vector<std::int64_t> elements = spec::viewed_elements(tensor);
-  for (std::size_t n = 0; n < sinks.size(); ++n) tensor.store(elements[n], sinks[n]);
-  return tensor;
-}
-
 ElementIndex sink_index(const Op::Problem&, const spec::Tensor& tensor, const spec::Extents&) {
   return
       [offset = tensor.offset, stride = tensor.strides.front()](
@@ -82,7 +74,7 @@ std::span<const Operand<Op>> Parts::operands() {
       {"query_rope", &Rows::query_rope, spec::query_rope_extents, &Origins::query,
        flash::rows_in_layout},
       {"key_rope", &Rows::key_rope, spec::key_rope_extents, &Origins::key, flash::rows_in_layout},
-      {"sink", &Rows::sink, spec::sink_extents, &Origins::head, sink_tensor}};
+      {"sink", &Rows::sink, spec::sink_extents, &Origins::head, flash::sink_tensor}};
   return all;
 }
 

@@ -29,12 +29,16 @@ struct AttentionRow {
 /// Dropout does not change the statistics. A row without an unmasked key has softmax_max -FLT_MAX,
 /// softmax_sum FLT_MAX and attention_out 0; a row whose sequence has no key has all three 0.
 ///
+/// A sink is the logit of one more key, whose value is zero, for each query head: it joins the
+/// maximum and the sum. Then a row without an unmasked key has the sink as its maximum and sum 1.
+///
 /// Cost:   one exponential and head_dim + head_dim_v multiplications for every pair that the sparse
 ///         mode keeps. Rows are independent: any thread may compute them.
 /// Errors: none for non-finite inputs: they spread as IEEE 754 says. A masked score is replaced,
 ///         not multiplied, so it does not spread.
-/// Source: aclnnFlashAttentionScore.md, aclnnFlashAttentionVarLenScoreV3.md (formulas) in the
-///         repository ops-transformer; the rows without a key: its op_kernel.
+/// Source: aclnnFlashAttentionScore.md, aclnnFlashAttentionVarLenScoreV3.md (formulas),
+///         aclnnFlashAttentionScoreV3.md (sink) in the repository ops-transformer; the rows without
+///         a key: its op_kernel.
 template <class Real>
 class FlashAttentionScore {
  public:
@@ -43,7 +47,7 @@ class FlashAttentionScore {
   using Inputs = spec::FlashAttentionScore::Inputs;
   using OwnOperands = typename Scores::OwnOperands;
 
-  /// Reads query, key, value and their ropes. Refers to the tensors of `side`.
+  /// Reads query, key, value, their ropes and the sink. Refers to the tensors of `side`.
   /// Errors: std::invalid_argument as for Mask, PositionBias and Dropout.
   FlashAttentionScore(const Problem& problem, OwnOperands operands, const SideInputs& side);
   /// Uses the operator's own tensors, see AttentionScores::stored. Refers to the mask, pse_shift

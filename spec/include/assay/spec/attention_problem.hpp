@@ -104,7 +104,7 @@ inline constexpr auto spellings_of<DropMask> = Spellings<DropMask, 3>{{{
 /// How the sink is passed. `per_head`: one fp32 logit for each query head. It joins the maximum and
 /// the sum of a softmax row like the score of a key with value zero, and is neither scaled, biased,
 /// masked nor dropped.
-/// Source: aclnnFlashAttentionScoreGradV3.md (sinkInOptional).
+/// Source: aclnnFlashAttentionScoreGradV3.md (sinkInOptional), aclnnFlashAttentionScoreV3.md.
 enum class SinkShape : std::uint8_t { absent, per_head };
 
 template <>
@@ -113,8 +113,8 @@ inline constexpr auto spellings_of<SinkShape> = Spellings<SinkShape, 2>{{{
     {SinkShape::per_head, "N"},
 }}};
 
-/// Value of the attribute softmaxInLayout, which only u4 of the gradient has: "" or
-/// "same_as_input".
+/// Value of the attribute softmaxInLayout (u4 and u5 of the gradient) or softmaxOutLayout (l5 of
+/// the forward): "" or "same_as_input".
 enum class SoftmaxInLayout : std::uint8_t { empty, same_as_input };
 
 template <>
@@ -181,9 +181,9 @@ struct AttentionProblem {
   std::vector<std::int64_t> q_start_idx,
       kv_start_idx;  ///< only element 0 is read, if both have one; pse_type 2 and 3
   SoftmaxInLayout softmax_in_layout =
-      SoftmaxInLayout::empty;  ///< of u4 of the gradient; the forward has none yet
+      SoftmaxInLayout::empty;  ///< softmaxOutLayout on l5 of the forward
   StatisticsOrder statistics_order = StatisticsOrder::heads_first;  ///< read in TND
-  SinkShape sink = SinkShape::absent;  ///< of g3 of the gradient; the forward has none yet
+  SinkShape sink = SinkShape::absent;
 
   std::int64_t group() const { return heads_q / heads_kv; }
   std::int64_t length_q(std::int64_t b) const {
@@ -237,12 +237,13 @@ void visit_fields(Problem& problem, Visitor&& visit) {
   visit("q_start_idx", problem.q_start_idx, "position of the first query, pse_type 2 and 3");
   visit("kv_start_idx", problem.kv_start_idx, "position of the first key");
   visit("softmax_in_layout", problem.softmax_in_layout,
-        "u4: value of the attribute softmaxInLayout");
+        "u4, u5: value of the attribute softmaxInLayout; l5: of softmaxOutLayout");
   visit("statistics_order", problem.statistics_order,
         "TND: memory order of the statistics; default: the order in which the vendor's code reads "
         "them, which depends on softmax_in_layout");
   visit("sink", problem.sink,
-        "g3: shape in which the sink is passed, a logit per query head that joins the softmax sum");
+        "g3, u5, f3, l5: shape in which the sink is passed, a logit per query head that joins the "
+        "softmax sum");
 }
 
 /// Return the extents of the tensors on the query side. The number of channels is head_dim for

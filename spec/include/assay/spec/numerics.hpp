@@ -121,8 +121,8 @@ struct Numerics {
   bool fused = true;           ///< score formed as exp2(fma(S, c, -m c))
   double floor = 0x1p-126;     ///< residues up to this size count as 0; 0: exact zero promised
   Order order = Order::any;
-  /// Memory order of the statistics in TND: for u1, u2 and u3; for u4 with softmaxInLayout ""; for
-  /// u4 with "same_as_input".
+  /// Memory order of the statistics in TND: for entry points without softmaxInLayout (of the
+  /// forward: softmaxOutLayout); for the others with the value ""; with "same_as_input".
   DeclaredOrder statistics_order = DeclaredOrder::undeclared;
   DeclaredOrder statistics_order_empty = DeclaredOrder::undeclared;
   DeclaredOrder statistics_order_same_as_input = DeclaredOrder::undeclared;

@@ -43,7 +43,10 @@ class Pair:
         """The replay line of the forward with the problem of this case of the gradient. The forward gets the inputs of the
         gradient's case, so fields that choose only data are left out."""
         _, *words = case.command.split()
-        line = [self.forward, *(word for word in words if word.startswith(FLAG) or _name_of(word) not in _ONLY_GRADIENT)]
+        skipped = _ONLY_GRADIENT
+        if self.entry_points.get(case.entry_point) != "l5":  # the only forward with softmaxOutLayout
+            skipped += ("softmax_in_layout",)
+        line = [self.forward, *(word for word in words if word.startswith(FLAG) or _name_of(word) not in skipped)]
         if self.entry_points:
             line.append(f"--entry_point={self.entry_points[case.entry_point]}")
         if case.problem.get("layout") == "TND":  # the forward may have another default
@@ -52,7 +55,7 @@ class Pair:
 
 
 # Fields of a line that the forward does not have, or has with other values.
-_ONLY_GRADIENT = ("entry_point", "product", "profile", "variant", "inputs", "outputs", "softmax_in_layout", "statistics_order")
+_ONLY_GRADIENT: tuple[str, ...] = ("entry_point", "product", "profile", "variant", "inputs", "outputs", "statistics_order")
 
 
 def _name_of(word: str) -> str:
@@ -75,7 +78,7 @@ PAIRS = (
         output="attention_out",
         output_gradient="dy",
         results={MAXIMUM: MAXIMUM, SUM: SUM, "attention_in": "attention_out"},
-        entry_points={"g1": "f1", "g2": "f2", "u1": "l1", "u2": "l2", "u3": "l3", "u4": "l1"},
+        entry_points={"g1": "f1", "g2": "f2", "u1": "l1", "u2": "l2", "u3": "l3", "u4": "l1", "g3": "f3", "u5": "l5"},
         as_inputs=True,
     ),
 )

@@ -30,8 +30,7 @@ struct SavedValue {
 template <class Gradient>
 struct ForwardOf;
 
-/// The gradient reads attentionOut and the softmax statistics. u4 has the forward of u1, and g3
-/// without a sink that of g2.
+/// The gradient reads attentionOut and the softmax statistics. u4 has the forward of u1.
 template <>
 struct ForwardOf<spec::FlashAttentionScoreGrad> {
   using Forward = spec::FlashAttentionScore;
@@ -41,8 +40,11 @@ struct ForwardOf<spec::FlashAttentionScoreGrad> {
       case FlashEntryPoint::g1:
         return FlashForwardEntryPoint::f1;
       case FlashEntryPoint::g2:
-      case FlashEntryPoint::g3:
         return FlashForwardEntryPoint::f2;
+      case FlashEntryPoint::g3:
+        return FlashForwardEntryPoint::f3;
+      case FlashEntryPoint::u5:
+        return FlashForwardEntryPoint::l5;
       case FlashEntryPoint::u1:
       case FlashEntryPoint::u4:
         break;

@@ -20,33 +20,49 @@ namespace assay::spec {
 
 /// Entry points. f1 aclnnFlashAttentionScore, f2 ...V2 (adds start indices and pseType);
 /// l1 aclnnFlashAttentionVarLenScore (TND), l2 ...V2 (adds the same as f2), l3 ...V3 (l2 with
-/// separate rope tensors).
-enum class FlashForwardEntryPoint : std::uint8_t { f1, f2, l1, l2, l3 };
+/// separate rope tensors); f3 aclnnFlashAttentionScoreV3 (f2 with a sink);
+/// l5 aclnnFlashAttentionVarLenScoreV5 (l2 with softmaxOutLayout, a sink, and with rope tensors if
+/// the caller passes them).
+enum class FlashForwardEntryPoint : std::uint8_t { f1, f2, l1, l2, l3, f3, l5 };
 
 template <>
-inline constexpr auto spellings_of<FlashForwardEntryPoint> = Spellings<FlashForwardEntryPoint, 5>{{{
+inline constexpr auto spellings_of<FlashForwardEntryPoint> = Spellings<FlashForwardEntryPoint, 7>{{{
     {FlashForwardEntryPoint::f1, "f1"},
     {FlashForwardEntryPoint::f2, "f2"},
     {FlashForwardEntryPoint::l1, "l1"},
     {FlashForwardEntryPoint::l2, "l2"},
     {FlashForwardEntryPoint::l3, "l3"},
+    {FlashForwardEntryPoint::f3, "f3"},
+    {FlashForwardEntryPoint::l5, "l5"},
 }}};
 
 /// The parameters that an entry point has.
-constexpr bool is_unpadding(FlashForwardEntryPoint s) { return s >= FlashForwardEntryPoint::l1; }
+constexpr bool is_unpadding(FlashForwardEntryPoint s) {
+  return (s >= FlashForwardEntryPoint::l1 && s <= FlashForwardEntryPoint::l3) ||
+         s == FlashForwardEntryPoint::l5;
+}
 constexpr bool has_pse_type(FlashForwardEntryPoint s) {
   return s != FlashForwardEntryPoint::f1 && s != FlashForwardEntryPoint::l1;
 }
-constexpr bool has_rope(FlashForwardEntryPoint s) { return s == FlashForwardEntryPoint::l3; }
-/// No entry point has an attribute for the memory order of the statistics yet.
-constexpr bool has_softmax_in_layout(FlashForwardEntryPoint) { return false; }
-/// No entry point has a sink yet.
-constexpr bool has_sink(FlashForwardEntryPoint) { return false; }
+constexpr bool has_rope(FlashForwardEntryPoint s) {
+  return s == FlashForwardEntryPoint::l3 || s == FlashForwardEntryPoint::l5;
+}
+/// Returns whether a call without rope tensors is illegal.
+constexpr bool requires_rope(FlashForwardEntryPoint s) { return s == FlashForwardEntryPoint::l3; }
+/// Returns whether the entry point has the attribute softmaxOutLayout.
+constexpr bool has_softmax_in_layout(FlashForwardEntryPoint s) {
+  return s == FlashForwardEntryPoint::l5;
+}
+constexpr bool has_sink(FlashForwardEntryPoint s) {
+  return s == FlashForwardEntryPoint::f3 || s == FlashForwardEntryPoint::l5;
+}
+constexpr bool takes_fp32(FlashForwardEntryPoint) { return true; }
 
 /// Returns whether the page of the entry point says that the product has it.
 /// Expected values do not depend on the product.
 bool supports(FlashForwardEntryPoint entry_point, Product product);
-/// Returns the id of the requirement (FAS-P*) that says which products have the entry point.
+/// Returns the id of the requirement (FAS-P*, SNKF-P*) that says which products have the entry
+/// point.
 std::string_view product_requirement(FlashForwardEntryPoint entry_point, Product product);
 
 /// The value of innerPrecise with which fully masked rows have defined results.
@@ -76,6 +92,7 @@ struct FlashAttentionScore {
     Tensor query, key, value;
     std::optional<Tensor> atten_mask = {}, pse_shift = {}, drop_mask = {};
     std::optional<Tensor> query_rope = {}, key_rope = {};
+    std::optional<Tensor> sink = {};  ///< (heads_q), fp32
   };
 
   /// attention_out has the layout of query, with head_dim_v. For the statistics see
@@ -87,7 +104,7 @@ struct FlashAttentionScore {
   /// The tensors and host arrays of phase 1. softmax_out is reserved: no kernel writes it.
   struct Parameters {
     Parameter query, query_rope, key, key_rope, value, pse_shift, drop_mask, padding_mask,
-        atten_mask, softmax_max, softmax_sum, softmax_out, attention_out;
+        atten_mask, sink, softmax_max, softmax_sum, softmax_out, attention_out;
     std::optional<std::vector<std::int64_t>> prefix, actual_seq_qlen, actual_seq_kvlen, q_start_idx,
         kv_start_idx;                             ///< actual_seq_*: inclusive sums of the lengths
     bool workspace_size = true, executor = true;  ///< false: null pointers
@@ -99,9 +116,12 @@ struct FlashAttentionScore {
     std::int64_t pre_tokens = unbounded_tokens, next_tokens = unbounded_tokens, head_num = 1;
     std::optional<std::string> input_layout;  ///< nullopt: a null pointer
     std::int64_t inner_precise = 0, sparse_mode = 0, pse_type = 1;
+    std::optional<std::string>
+        softmax_out_layout;  ///< l5: "" or "same_as_input"; nullopt: a null pointer
   };
 
-  /// The requirements on these entry points, whose ids begin with FAS-C and FAS-P.
+  /// The requirements on these entry points, whose ids begin with FAS-C, FAS-P and
+  /// SNKF-.
   static std::span<const Requirement<FlashAttentionScore>> requirements();
   static constexpr std::span<const Stage> stages() { return detail::forward_stages; }
 };
@@ -118,6 +138,7 @@ void visit_fields(Inputs& inputs, Visitor&& visit) {
   visit("pse_shift", inputs.pse_shift);
   visit("drop_mask", inputs.drop_mask);
   visit("atten_mask", inputs.atten_mask);
+  visit("sink", inputs.sink);
 }
 
 template <class Outputs, class Visitor>
@@ -140,6 +161,7 @@ void visit_fields(Parameters& parameters, Visitor&& visit) {
   visit("drop_mask", parameters.drop_mask);
   visit("padding_mask", parameters.padding_mask);
   visit("atten_mask", parameters.atten_mask);
+  visit("sink", parameters.sink);
   visit("softmax_max", parameters.softmax_max);
   visit("softmax_sum", parameters.softmax_sum);
   visit("softmax_out", parameters.softmax_out);
@@ -165,14 +187,15 @@ void visit_fields(Attributes& attributes, Visitor&& visit) {
   visit("inner_precise", attributes.inner_precise);
   visit("sparse_mode", attributes.sparse_mode);
   visit("pse_type", attributes.pse_type);
+  visit("softmax_out_layout", attributes.softmax_out_layout);
 }
 
-/// Returns the memory order of the statistics that the numerics declare; nothing if they declare
-/// none. No entry point has an attribute for it yet.
+/// Returns the memory order of the statistics that the numerics declare for this entry point and
+/// softmaxOutLayout; nothing if they declare none.
 inline std::optional<StatisticsOrder> declared_order(const Numerics& numerics,
-                                                     FlashForwardEntryPoint,
+                                                     FlashForwardEntryPoint entry_point,
                                                      SoftmaxInLayout layout) {
-  return declared_order(numerics, false, layout);
+  return declared_order(numerics, has_softmax_in_layout(entry_point), layout);
 }
 
 /// Builds the call for `problem`. It omits fields for which the entry point has no parameter. A

@@ -23,11 +23,13 @@ namespace assay::spec {
 /// Entry points. g1 aclnnFlashAttentionScoreGrad, g2 ...V2 (adds start indices and pseType);
 /// u1 aclnnFlashAttentionUnpaddingScoreGrad (TND), u2 ...V2 (adds the same as g2), u3 ...V3 (u2
 /// with separate rope tensors), u4 ...V4 (u1 with softmaxInLayout);
-/// g3 aclnnFlashAttentionScoreGradV3 (g2 with a sink and its gradient).
-enum class FlashEntryPoint : std::uint8_t { g1, g2, u1, u2, u3, u4, g3 };
+/// g3 aclnnFlashAttentionScoreGradV3 (g2 with a sink and its gradient);
+/// u5 aclnnFlashAttentionUnpaddingScoreGradV5 (u2 with softmaxInLayout, a sink and its gradient,
+/// and with rope tensors if the caller passes them).
+enum class FlashEntryPoint : std::uint8_t { g1, g2, u1, u2, u3, u4, g3, u5 };
 
 template <>
-inline constexpr auto spellings_of<FlashEntryPoint> = Spellings<FlashEntryPoint, 7>{{{
+inline constexpr auto spellings_of<FlashEntryPoint> = Spellings<FlashEntryPoint, 8>{{{
     {FlashEntryPoint::g1, "g1"},
     {FlashEntryPoint::g2, "g2"},
     {FlashEntryPoint::u1, "u1"},
@@ -35,19 +37,30 @@ inline constexpr auto spellings_of<FlashEntryPoint> = Spellings<FlashEntryPoint,
     {FlashEntryPoint::u3, "u3"},
     {FlashEntryPoint::u4, "u4"},
     {FlashEntryPoint::g3, "g3"},
+    {FlashEntryPoint::u5, "u5"},
 }}};
 
 /// Which parameters an entry point has.
 constexpr bool is_unpadding(FlashEntryPoint s) {
-  return s >= FlashEntryPoint::u1 && s <= FlashEntryPoint::u4;
+  return (s >= FlashEntryPoint::u1 && s <= FlashEntryPoint::u4) || s == FlashEntryPoint::u5;
 }
-constexpr bool has_sink(FlashEntryPoint s) { return s == FlashEntryPoint::g3; }
+constexpr bool has_sink(FlashEntryPoint s) {
+  return s == FlashEntryPoint::g3 || s == FlashEntryPoint::u5;
+}
 constexpr bool has_pse_type(FlashEntryPoint s) {
   return s == FlashEntryPoint::g2 || s == FlashEntryPoint::u2 || s == FlashEntryPoint::u3 ||
          has_sink(s);
 }
-constexpr bool has_rope(FlashEntryPoint s) { return s == FlashEntryPoint::u3; }
-constexpr bool has_softmax_in_layout(FlashEntryPoint s) { return s == FlashEntryPoint::u4; }
+constexpr bool has_rope(FlashEntryPoint s) {
+  return s == FlashEntryPoint::u3 || s == FlashEntryPoint::u5;
+}
+/// Returns whether a call without rope tensors is illegal.
+constexpr bool requires_rope(FlashEntryPoint s) { return s == FlashEntryPoint::u3; }
+constexpr bool has_softmax_in_layout(FlashEntryPoint s) {
+  return s == FlashEntryPoint::u4 || s == FlashEntryPoint::u5;
+}
+/// Returns whether query may be FLOAT32.
+constexpr bool takes_fp32(FlashEntryPoint s) { return !has_sink(s); }
 
 /// Returns whether the page of the entry point says that the product has it.
 /// Expected values do not depend on the product.
@@ -105,7 +118,7 @@ struct FlashAttentionScoreGrad {
     std::optional<std::string> input_layout;  ///< nullopt: a null pointer
     std::int64_t inner_precise = 0, sparse_mode = 0, pse_type = 1;
     std::optional<std::string>
-        softmax_in_layout;  ///< u4: "" or "same_as_input"; nullopt: a null pointer
+        softmax_in_layout;  ///< u4, u5: "" or "same_as_input"; nullopt: a null pointer
   };
 
   /// The requirements on these entry points, whose ids begin with FAG-C, FAG-P, TND-, API- and
