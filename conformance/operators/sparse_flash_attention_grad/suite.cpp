@@ -112,6 +112,10 @@ double Suite<Op>::multiply_adds(const Problem& p) {
   return pairs * static_cast<double>(5 * Problem::head_dim + 3 * p.head_dim_rope);
 }
 
+std::int64_t Suite<Op>::tensor_elements(const Problem& p) {
+  return (query_extents(p).rows() + key_extents(p).rows()) * Problem::head_dim;
+}
+
 double Suite<Op>::expected_cost(const Case<Op>& c) {
   if (c.track == Track::arguments) return 1e-4;
   const Problem& p = c.problem;

@@ -7,6 +7,7 @@ import re
 import shutil
 import subprocess
 import sys
+from collections import Counter
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +16,7 @@ import pytest
 
 import assay
 import kernels
+from assay.program import Program, find_program
 
 
 def by_layout(reports: assay.Reports, cases: list[assay.Case]) -> dict[str, assay.Report]:
@@ -290,3 +292,11 @@ def test_assay_itself_drives_a_function() -> None:
     reports = assay.sweep(kernels.right, kernels.OPERATOR, only, "--random=0", "--shrink=0")
     assert len(reports) > 0 and not reports.failures, reports.summary()
     assert reports.verdicts["conforms"] > 0
+
+
+def test_the_default_plan_has_many_cases_of_every_operator(tmp_path: Path) -> None:
+    program, file = Program(find_program()), tmp_path / "plan.h5"
+    program.run(["export", file, "--recipe-only", *assay.Plan().words()])
+    operators = set(re.findall(r"^run (\w+)$", program.run(["help", "--as=commands"]), re.MULTILINE))
+    counts = Counter(case.operator for case in assay.read_cases(file))
+    assert set(counts) == operators and min(counts.values()) >= 40, counts

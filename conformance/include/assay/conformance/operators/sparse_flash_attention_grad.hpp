@@ -36,6 +36,7 @@ struct Suite<spec::SparseFlashAttentionGrad> : SuiteDefaults<spec::SparseFlashAt
   /// softmax_max, softmax_sum and out. value gets the elements of key.
   static Op::Inputs draw(const Case<Op>& c);
   static double multiply_adds(const Problem& problem);
+  static std::int64_t tensor_elements(const Problem& problem);
   static double expected_cost(const Case<Op>& c);
 
   static void collect(const SamplingPlan& plan, CaseCollector<Op>& cases);
