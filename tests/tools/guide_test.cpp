@@ -155,5 +155,16 @@ TEST(Help, ManAndCompletionsLeaveNothingOut) {
   EXPECT_GT(flags, 100U);
 }
 
+TEST(Help, ThePageOfAnOperatorListsItsTensors) {
+  const std::string page = said("help --as=markdown run sparse_flash_attention_grad").out;
+  EXPECT_PRED2(has, page, "| `d_out` | input | bf16 | (1, 4, 1, 512) |\n");
+  EXPECT_PRED2(has, page, "| `sparse_indices` | input | int32 | (1, 4, 1, 1024) |\n");
+  EXPECT_PRED2(has, page, "| `actual_seq_lengths_kv` | input | none by default | |\n");
+  EXPECT_PRED2(has, page, "| `d_key_rope` | output | bf16 | (1, 16, 1, 64) |\n");
+  EXPECT_PRED2(has, said("help --as=markdown run nsa_compress_grad").out,
+               "| `weight_grad` | output");
+  EXPECT_FALSE(has(said("help --as=markdown run").out, "| tensor |"));
+}
+
 }  // namespace
 }  // namespace assay::tests

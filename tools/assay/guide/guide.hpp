@@ -49,6 +49,10 @@ std::string one_of(std::string_view word, const std::vector<std::string>& names,
 std::string guessed(const std::string& guess, const std::vector<std::string>& names,
                     std::string_view intro);
 
+/// Returns a table of the tensors of an operator. Errors: none; the table of an unknown operator is
+/// empty.
+std::string table_of_tensors(std::string_view operator_name);
+
 /// Returns the page of the handbook about one command.
 std::string markdown_page(const std::vector<CommandGuide>& all, const CommandGuide& guide);
 

@@ -70,6 +70,7 @@ std::string man_text(const std::string& text) {
 std::string markdown_page(const std::vector<CommandGuide>& all, const CommandGuide& guide) {
   std::string page = fmt::format("# `{}`\n\n{}\n", command_line(guide), capitalised(guide.summary));
   page += table_of(guide.flags);
+  if (guide.words.size() == 2 && guide.words[0] == "run") page += table_of_tensors(guide.words[1]);
   if (!guide.subcommands.empty()) page += "\n| subcommand | |\n|---|---|\n";
   std::string of_each;
   for (const std::string& name : guide.subcommands) {
