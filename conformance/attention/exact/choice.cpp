@@ -142,7 +142,8 @@ std::vector<std::int32_t> Chooser::wanted_keys(Row& row, Draws& draws) const {
     if (offers(row, j)) wanted.push_back(static_cast<std::int32_t>(j));
   };
   want(row.last);
-  if (sides_.key_pattern.keys_alike() == 1) {
+  const bool lists = sides_.key_pattern.keys_alike() > 1 || plan_->value != ValueForm::own;
+  if (!lists) {
     for (int probe = 0; probe < 4; ++probe) want(draws.integer(row.first, row.last));
   } else {  // a list has few of the keys between the first and the last
     const std::vector<std::int64_t> listed = sides_.key_pattern.keys({head_.b, row.n, row.i});

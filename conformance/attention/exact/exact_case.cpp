@@ -147,8 +147,8 @@ AttentionExactCase Maker::make() && {
 }  // namespace
 
 AttentionExactCase attending(const AttentionCase& c, const spec::Numerics& numerics,
-                             const KeyPattern& key_pattern, ExactPart part) {
-  const ExactPlan plan = plan_of(c, numerics);
+                             const KeyPattern& key_pattern, ExactPart part, ValueForm value) {
+  const ExactPlan plan = plan_of(c, numerics, value);
   return Maker(c, plan, key_pattern, part).make();
 }
 

@@ -4,16 +4,17 @@
 #include "assay/conformance/result/case_report.hpp"
 #include "assay/spec/numerics.hpp"
 #include "attention/dense.hpp"
+#include "attention/exact/plan.hpp"
 #include "attention/key_pattern.hpp"
 
 namespace assay::conformance::exact {
 
-using Op = spec::FlashAttentionScoreGrad;
-
 /// Returns the exact case of `c`. `key_pattern` says which keys a query attends to; the inputs
-/// contain no mask. Errors: NoExactCase if there is none.
+/// contain no mask. If `value` is `merged`, dk of the result is the sum of dk and dv. Errors:
+/// NoExactCase if there is none.
 AttentionExactCase attending(const AttentionCase& c, const spec::Numerics& numerics,
-                             const KeyPattern& key_pattern, ExactPart part);
+                             const KeyPattern& key_pattern, ExactPart part,
+                             ValueForm value = ValueForm::own);
 
 /// Returns the exact gradients with their names, rows and channels.
 std::vector<ExactTensor> exact_tensors(const AttentionExactCase& exact_case, const Op::Problem& p);

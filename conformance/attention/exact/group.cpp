@@ -35,6 +35,24 @@ std::vector<Channel> value_channels(const ExactPlan& plan, Draws draws) {
   return channels;
 }
 
+/// Returns the roles of the channels of a value that has the numbers of key. `of_key` contains the
+/// roles of the channels of query and key. Pairs in which keys are equal also cancel in dP if dy
+/// has opposite numbers in them.
+std::vector<Channel> channels_of_keys(const ExactPlan& plan, std::span<const Channel> of_key,
+                                      Draws draws) {
+  const std::int64_t dim = plan.problem.head_dim_v;
+  std::vector<Channel> channels(at(dim), Channel{Role::right_only, 0});
+  for (std::int64_t d = 0; d < dim; ++d) {
+    const auto [role, index] = of_key[at(d)];
+    if (role == Role::left_only) channels[at(d)].role = Role::left_only;
+    if (role == Role::right_only && !draws.one_in(4)) channels[at(d)].role = Role::both;
+    if (role != Role::minus || index >= dim) continue;
+    channels[at(d)] = {Role::minus, index};
+    channels[at(index)].role = Role::plus;
+  }
+  return channels;
+}
+
 /// Returns a random nonzero integer whose magnitude is at most `magnitude`.
 std::int32_t nonzero(std::int64_t magnitude, Draws& draws) {
   return static_cast<std::int32_t>(draws.sign() * draws.integer(1, magnitude));
@@ -64,7 +82,11 @@ GroupBuilder::GroupBuilder(const ExactPlan& plan, const Sides& sides, const KeyH
                   .bits(static_cast<std::uint64_t>(head.b * plan.problem.heads_kv + head.kv)),
               static_cast<std::uint64_t>(Stream::exact_case)),
       score_code_(plan, head, random_),
-      value_channels_(value_channels(plan, Draws(draws(random_, Purpose::channels).random(), 1))) {
+      value_channels_(
+          plan.value == ValueForm::own
+              ? value_channels(plan, Draws(draws(random_, Purpose::channels).random(), 1))
+              : channels_of_keys(plan, score_code_.channels(),
+                                 Draws(draws(random_, Purpose::channels).random(), 1))) {
   const std::int64_t group = plan.problem.group();
   Chooser chooser(plan, head, score_code_, sides);
   const Random choices = draws(random_, Purpose::choices).random();
@@ -122,13 +144,19 @@ Group GroupBuilder::build(const Thinning& thinning) const {
 
 void GroupBuilder::fill_keys(Group& group, const Magnitudes& magnitudes) const {
   const Random random = draws(random_, Purpose::key).random();
+  // The numbers of a value that dy multiplies are at most 1.
+  const auto largest = [&](std::size_t d) {
+    const bool shared = plan_->value != ValueForm::own && d < value_channels_.size() &&
+                        value_channels_[d].role == Role::both;
+    return shared ? 1 : magnitudes.data;
+  };
   for (std::int64_t j = 0; j < head_.keys; ++j) {
     Draws draw(random, static_cast<std::uint64_t>(j));
     const std::span<std::int32_t> key = group.key.row(j);
     for (std::size_t d = 0; d < key.size(); ++d) {
       const Role role = score_code_.channels()[d].role;
       if (role == Role::right_only || role == Role::plus)
-        key[d] = static_cast<std::int32_t>(draw.integer(-magnitudes.data, magnitudes.data));
+        key[d] = static_cast<std::int32_t>(draw.integer(-largest(d), largest(d)));
     }
     for (std::size_t d = 0; d < key.size(); ++d)
       if (const Channel& channel = score_code_.channels()[d]; channel.role == Role::minus)
@@ -142,6 +170,10 @@ void GroupBuilder::fill_values(Group& group) const {
   for (std::int64_t j = 0; j < head_.keys; ++j) {
     Draws draw(random, static_cast<std::uint64_t>(j));
     const std::span<std::int32_t> value = group.value.row(j);
+    if (plan_->value != ValueForm::own) {
+      std::ranges::copy(group.key.row(j).first(value.size()), value.begin());
+      continue;
+    }
     for (std::size_t d = 0; d < value.size(); ++d)
       if (value_channels_[d].role != Role::left_only)
         value[d] = static_cast<std::int32_t>(draw.integer(-1, 1));

@@ -78,7 +78,8 @@ class GroupBuilder {
   const Dropout* dropout_;
   Random random_;
   ScoreCode score_code_;
-  std::vector<Channel> value_channels_;  ///< left_only: only dy uses it; both: also value
+  /// left_only: only dy uses it; both: also value; right_only: dy is 0.
+  std::vector<Channel> value_channels_;
   std::vector<Choice> choices_;
 };
 

@@ -229,7 +229,7 @@ void lay_out_channels(ExactPlan& plan) {
 
 }  // namespace
 
-ExactPlan plan_of(const AttentionCase& c, const spec::Numerics& n) {
+ExactPlan plan_of(const AttentionCase& c, const spec::Numerics& n, ValueForm value) {
   require_exact_case(c, n);
   const bool staged_track = c.track == Track::exact_staged, staged = bits_of(n.stage) < 24;
   ExactPlan plan{.problem = c.problem,
@@ -254,6 +254,11 @@ ExactPlan plan_of(const AttentionCase& c, const spec::Numerics& n) {
   const std::int64_t widest = (std::int64_t{1} << product_bits(n.product)) - 1;
   plan.magnitudes.data = std::min(plan.magnitudes.data, widest);
   plan.magnitudes.dy_only = std::min(plan.magnitudes.dy_only, widest);
+  plan.value = value;
+  // attention_in contains sums of 8 values, which must be exact in bf16.
+  constexpr std::int64_t largest_of_key = 31;
+  if (value != ValueForm::own)
+    plan.magnitudes.data = std::min(plan.magnitudes.data, largest_of_key);
   plan.shifts_output =
       n.delta == spec::RowTerm::given && n.stats == spec::Origin::given && c.seed / 2 % 2 == 0;
   return plan;

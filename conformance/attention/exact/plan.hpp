@@ -38,6 +38,10 @@ struct KeyHead {
 /// keys are on one side.
 enum class BiasForm : std::uint8_t { none, flags, nearest, halved, cancelled };
 
+/// own: value has its own numbers. key: value has the numbers of key without its rope channels.
+/// merged: the same, and dk contains the sum of both gradients, in any order of additions.
+enum class ValueForm : std::uint8_t { own, key, merged };
+
 /// Largest magnitudes of the random integers in an exact case.
 struct Magnitudes {
   std::int64_t data = 63;           ///< data channels of query and key
@@ -65,6 +69,7 @@ struct ExactPlan {
   std::int64_t positions = 0;  ///< channels that hold the digits of a key's position
   std::int64_t parities = 0;   ///< channels that distinguish even keys from odd ones
   BiasForm bias = BiasForm::none;
+  ValueForm value = ValueForm::own;
   int drop_shift = 0;                ///< keep_prob = 2^-drop_shift
   bool rope_carries = false;         ///< the rope channels hold as many code bits as fit
   std::int64_t shared_channels = 1;  ///< channels where both value and dy may be nonzero
@@ -83,7 +88,7 @@ struct ExactPlan {
 };
 
 /// Makes the plan of a case. Errors: NoExactCase if the case cannot be exact.
-ExactPlan plan_of(const AttentionCase& c, const spec::Numerics& numerics);
+ExactPlan plan_of(const AttentionCase& c, const spec::Numerics& numerics, ValueForm value);
 
 /// Returns the exponent e for which a query and its gradient are integers times 2^e.
 int query_exponent(const Scale& scale);

@@ -101,6 +101,10 @@ std::optional<Excess> Sums::excess() const {
 std::optional<Excess> Sums::row_excess() const {
   Columns keys(plan_->width());
   for (std::int64_t j = 0; j < group_->head.keys; ++j) keys.add(group_->key.row(j));
+  // A value of its own is at most 1.
+  const auto largest_value = [&](std::size_t d) -> std::int64_t {
+    return plan_->value == ValueForm::own ? 1 : std::max<std::int64_t>(1, keys.largest[d]);
+  };
   const int scaled_limit = plan_->sum_bits - factor_bits(*plan_);
   const int operand_limit = plan_->staged_rounding ? 24 : plan_->operand_bits - factor_bits(*plan_);
   for (std::size_t r = 0; r < group_->rows.size(); ++r) {
@@ -110,8 +114,9 @@ std::optional<Excess> Sums::row_excess() const {
     if (score > scaled_limit)
       return excess_of(Sum::score, "the score " + where, score, scaled_limit);
     Total dy;
-    for (const std::int32_t value : group_->dy.row(static_cast<std::int64_t>(r)))
-      dy.add(std::int64_t{value} << most_log2_count);
+    const auto of_dy = group_->dy.row(static_cast<std::int64_t>(r));
+    for (std::size_t d = 0; d < of_dy.size(); ++d)
+      dy.add(of_dy[d] * largest_value(d) << most_log2_count);
     const int term = bit_length(dy.magnitude());
     if (term > plan_->sum_bits)
       return excess_of(Sum::row_term, "the row term " + where, term, plan_->sum_bits);
@@ -177,6 +182,11 @@ std::optional<Excess> Sums::gradient_excess() const {
     sum_dv(j, dv);
     if (auto excess = total_excess(Sum::dk, j, dk, dk_exponent())) return excess;
     if (auto excess = total_excess(Sum::dv, j, dv, dv_exponent())) return excess;
+    if (plan_->value != ValueForm::merged) continue;
+    std::vector<Total> both(at(plan_->width()));
+    sum_both(j, both);
+    // The sum contains the factor of the scale, so its limit is that of dv.
+    if (auto excess = total_excess(Sum::dv, j, both, dk_exponent())) return excess;
   }
   return std::nullopt;
 }
@@ -189,22 +199,28 @@ void Sums::sum_dq(std::int64_t r, std::span<Total> totals) const {
   }
 }
 
-void Sums::sum_dk(std::int64_t j, std::span<Total> totals) const {
+void Sums::sum_dk(std::int64_t j, std::span<Total> totals, std::int64_t factor) const {
   for (const Pair& pair : pairs_of(j)) {
     const Row& row = group_->rows[at(pair.row)];
-    const std::int64_t dscore = row.dscore[pair.member] << 2 * (most_log2_count - row.log2_count);
+    const std::int64_t dscore = factor * row.dscore[pair.member]
+                                << 2 * (most_log2_count - row.log2_count);
     const std::span<const std::int32_t> query = group_->query.row(pair.row);
     for (std::size_t d = 0; d < totals.size(); ++d) totals[d].add(dscore * query[d]);
   }
 }
 
-void Sums::sum_dv(std::int64_t j, std::span<Total> totals) const {
+void Sums::sum_dv(std::int64_t j, std::span<Total> totals, int shift) const {
   for (const Pair& pair : pairs_of(j)) {
     if (!group_->rows[at(pair.row)].keeps(pair.member)) continue;
-    const int shift = most_log2_count - group_->rows[at(pair.row)].log2_count;
+    const int of_row = shift + most_log2_count - group_->rows[at(pair.row)].log2_count;
     const std::span<const std::int32_t> dy = group_->dy.row(pair.row);
-    for (std::size_t d = 0; d < totals.size(); ++d) totals[d].add(std::int64_t{dy[d]} << shift);
+    for (std::size_t d = 0; d < totals.size(); ++d) totals[d].add(std::int64_t{dy[d]} << of_row);
   }
+}
+
+void Sums::sum_both(std::int64_t j, std::span<Total> totals) const {
+  sum_dk(j, totals, plan_->scale.sign * plan_->scale.factor);
+  sum_dv(j, totals.first(at(plan_->problem.head_dim_v)), dv_exponent() - dk_exponent());
 }
 
 Gradients Sums::gradients(std::span<const std::int64_t> query_rows,
@@ -222,9 +238,12 @@ Gradients Sums::gradients(std::span<const std::int64_t> query_rows,
     }
   for (const std::int64_t j : key_rows) {
     std::vector<Total> dk(at(plan_->width())), dv(at(p.head_dim_v));
-    sum_dk(j, dk);
+    if (plan_->value == ValueForm::merged)
+      sum_both(j, dk);
+    else
+      sum_dk(j, dk, factor);
     sum_dv(j, dv);
-    for (const Total& total : dk) result.dk.push_back({factor * total.value(), dk_exponent()});
+    for (const Total& total : dk) result.dk.push_back({total.value(), dk_exponent()});
     for (const Total& total : dv) result.dv.push_back({total.value(), dv_exponent()});
   }
   return result;

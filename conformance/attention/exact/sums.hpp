@@ -56,8 +56,12 @@ class Sums {
   int dk_exponent() const;
   int dv_exponent() const;
   void sum_dq(std::int64_t r, std::span<Total> totals) const;
-  void sum_dk(std::int64_t j, std::span<Total> totals) const;
-  void sum_dv(std::int64_t j, std::span<Total> totals) const;
+  /// Add the summands of dk, each times `factor`, and those of dv, each times 2^`shift`.
+  void sum_dk(std::int64_t j, std::span<Total> totals, std::int64_t factor = 1) const;
+  void sum_dv(std::int64_t j, std::span<Total> totals, int shift = 0) const;
+  /// Adds the summands of the scaled dk and of dv, in the unit of dk. Channels of the rope part
+  /// have no dv.
+  void sum_both(std::int64_t j, std::span<Total> totals) const;
 
   const ExactPlan* plan_;
   const Group* group_;

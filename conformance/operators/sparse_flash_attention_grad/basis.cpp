@@ -48,13 +48,6 @@ spec::Tensor replicated(const Op::Problem& p, const spec::Tensor& statistic, dou
   return copy;
 }
 
-std::string_view documented(std::string_view name) {
-  if (name == "dq") return names.dq;
-  if (name == "dk") return names.dk;
-  if (name == "dv") return names.dv;
-  return name == "dq_rope" ? names.dq_rope : names.dk_rope;
-}
-
 Expectation& named(std::vector<Expectation>& all, std::string_view name) {
   const auto found = std::ranges::find(all, name, &Expectation::name);
   if (found == all.end()) throw std::logic_error("no expectation of " + std::string(name));
@@ -99,21 +92,31 @@ Expectation merged(Expectation sum, const Expectation& dv, const Arithmetic& ari
 
 }  // namespace
 
+const char* documented(std::string_view name) {
+  if (name == "dq") return names.dq;
+  if (name == "dk") return names.dk;
+  if (name == "dv") return names.dv;
+  return name == "dq_rope" ? names.dq_rope : names.dk_rope;
+}
+
+spec::AttentionProblem dense_problem(const Op::Problem& p) {
+  return {.input_layout = p.layout,
+          .dtype = p.dtype,
+          .batch = p.batch,
+          .heads_q = p.heads_q,
+          .heads_kv = 1,
+          .seq_q = p.seq_q,
+          .seq_kv = p.seq_kv,
+          .lengths_q = p.lengths_q,
+          .lengths_kv = p.lengths_kv,
+          .head_dim = Op::Problem::head_dim,
+          .head_dim_v = Op::Problem::head_dim,
+          .head_dim_rope = p.head_dim_rope,
+          .scale_value = p.scale_value,
+          .statistics_order = spec::StatisticsOrder::tokens_first};
+}
+
 attention::Dense dense_of(const Op::Problem& p, const Op::Inputs& inputs) {
-  const spec::AttentionProblem problem{.input_layout = p.layout,
-                                       .dtype = p.dtype,
-                                       .batch = p.batch,
-                                       .heads_q = p.heads_q,
-                                       .heads_kv = 1,
-                                       .seq_q = p.seq_q,
-                                       .seq_kv = p.seq_kv,
-                                       .lengths_q = p.lengths_q,
-                                       .lengths_kv = p.lengths_kv,
-                                       .head_dim = Op::Problem::head_dim,
-                                       .head_dim_v = Op::Problem::head_dim,
-                                       .head_dim_rope = p.head_dim_rope,
-                                       .scale_value = p.scale_value,
-                                       .statistics_order = spec::StatisticsOrder::tokens_first};
   const auto [max, sum] = attention::dead_statistics;
   const spec::Tensor softmax_max = replicated(p, inputs.softmax_max, max),
                      softmax_sum = replicated(p, inputs.softmax_sum, sum);
@@ -126,7 +129,7 @@ attention::Dense dense_of(const Op::Problem& p, const Op::Inputs& inputs) {
                                         .softmax_sum = &softmax_sum,
                                         .query_rope = pointer(inputs.query_rope),
                                         .key_rope = pointer(inputs.key_rope)};
-  return {problem, operands, std::make_shared<ListPattern>(p, inputs.sparse_indices)};
+  return {dense_problem(p), operands, std::make_shared<ListPattern>(p, inputs.sparse_indices)};
 }
 
 Basis::Basis(const Case<Op>& c, const Op::Inputs& inputs, const Arithmetic& arithmetic)

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <memory>
+#include <string_view>
 #include <vector>
 
 #include "assay/conformance/operators/sparse_flash_attention_grad.hpp"
@@ -12,6 +13,12 @@
 namespace assay::conformance::sparse_flash {
 
 using Op = spec::SparseFlashAttentionGrad;
+
+/// Returns the problem of the same attention with dense tensors, all other fields as by default.
+spec::AttentionProblem dense_problem(const Op::Problem& problem);
+
+/// Returns the documented name of the gradient that attention calls dq, dk, dv, dq_rope or dk_rope.
+const char* documented(std::string_view name);
 
 /// Returns the case as attention to the keys of the lists: the same tensors, with the statistics in
 /// the form that attention reads. A row that sees no key gets the statistics of a fully masked row.

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "case/lengths.hpp"
+#include "operators/sparse_flash_attention_grad/basis.hpp"
 #include "operators/sparse_flash_attention_grad/lists.hpp"
 #include "plan/draws.hpp"
 #include "plan/stridings.hpp"
@@ -225,6 +226,20 @@ const Drawn<Op, Chosen>& drawn() {
       .draw = draw_case,
       .completing = factors().choice({{"profile", "normal"}, {"scale", "ordinary"}}),
       .counts = attention::is_surely_tight};
+  return cases;
+}
+
+std::vector<Case<Op>> exact_cases(const SamplingPlan& plan) {
+  constexpr std::uint64_t apart = 2'500'000;
+  SamplingPlan lots = plan;
+  lots.seed += apart;
+  std::vector<Case<Op>> cases = drawn().cover(lots);
+  for (std::size_t k = 0; k < cases.size(); ++k) {
+    Case<Op>& c = cases[k];
+    c.track = k % 2 == 0 ? Track::exact : Track::exact_staged;
+    c.profile = Case<Op>().profile;
+    c.problem.scale_value = exact_case_scale(dense_problem(c.problem), c.seed);
+  }
   return cases;
 }
 

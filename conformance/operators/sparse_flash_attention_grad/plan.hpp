@@ -50,6 +50,9 @@ const Factors<Op, Chosen>& factors();
 const ChoiceSpace& choice_space();
 const Drawn<Op, Chosen>& drawn();
 
+/// Returns a pairwise cover by exact cases.
+std::vector<Case<Op>> exact_cases(const SamplingPlan& plan);
+
 /// Returns legal calls that cover all conditions of requirements.
 std::vector<Case<Op>> legal_calls();
 

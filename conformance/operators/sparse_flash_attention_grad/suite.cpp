@@ -136,6 +136,8 @@ void Suite<Op>::collect(const SamplingPlan& plan, CaseCollector<Op>& cases) {
     cases.add(drawn.random(lots));
   }
   cases.add(drawn.completion(plan, cases.cases()));
+  cases.add(hand_made_cases<Op>("exact", plan));
+  cases.add(sparse_flash::exact_cases(plan));
   if (plan.full) cases.add(drawn.completion_of_triples(plan, cases.cases()));
 }
 

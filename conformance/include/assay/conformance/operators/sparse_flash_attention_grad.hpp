@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "assay/conformance/attention/exact_case.hpp"
 #include "assay/conformance/suite.hpp"
 #include "assay/spec/operators/sparse_flash_attention_grad.hpp"
 
@@ -14,6 +15,14 @@ namespace sparse_flash {
 class Basis;
 }
 
+/// A case whose correct outputs are known exactly, in any order of summation.
+struct SparseFlashExactCase {
+  spec::SparseFlashAttentionGrad::Inputs inputs;
+  /// The same case as attention to the listed keys, with packed tensors; if value is merged, dk is
+  /// the sum of both gradients.
+  AttentionExactCase dense;
+};
+
 /// Attention to listed tokens or blocks of tokens. Its outputs are judged by the bounds of
 /// attention, with lists in place of a mask.
 template <>
@@ -21,6 +30,7 @@ struct Suite<spec::SparseFlashAttentionGrad> : SuiteDefaults<spec::SparseFlashAt
   using Op = spec::SparseFlashAttentionGrad;
   using Basis = sparse_flash::Basis;
   struct RelationParts;
+  using Exact = SparseFlashExactCase;
 
   /// Contents that the input profile does not determine: the lists.
   struct Patterns {
@@ -35,6 +45,11 @@ struct Suite<spec::SparseFlashAttentionGrad> : SuiteDefaults<spec::SparseFlashAt
   /// Also runs the forward: its results, rounded as the operator stores them, are the inputs
   /// softmax_max, softmax_sum and out. value gets the elements of key.
   static Op::Inputs draw(const Case<Op>& c);
+
+  static Exact exact(const Case<Op>& c, const spec::Numerics& numerics,
+                     ExactPart part = ExactPart::all);
+  static std::vector<ExactTensor> exact_tensors(const Exact& exact_case, const Problem& problem);
+
   static double multiply_adds(const Problem& problem);
   static std::int64_t tensor_elements(const Problem& problem);
   static double expected_cost(const Case<Op>& c);
