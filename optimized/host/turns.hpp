@@ -16,6 +16,17 @@ inline void pass_turn(std::atomic<std::int64_t>& next, std::int64_t mine) {
   next.notify_all();
 }
 
+/// Waits until the counter is larger than `place`. `advance` sets it, and wakes those that wait.
+inline void await_beyond(const std::atomic<std::int64_t>& counter, std::int64_t place) {
+  for (std::int64_t seen; (seen = counter.load(std::memory_order_acquire)) <= place;)
+    counter.wait(seen, std::memory_order_acquire);
+}
+
+inline void advance(std::atomic<std::int64_t>& counter, std::int64_t to) {
+  counter.store(to, std::memory_order_release);
+  counter.notify_all();
+}
+
 /// Advances the counter for a task that failed. Otherwise, later tasks would wait forever.
 inline void skip_turn(std::atomic<std::int64_t>& next, std::int64_t mine) {
   if (next.load(std::memory_order_acquire) > mine) return;  // already advanced

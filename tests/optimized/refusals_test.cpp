@@ -16,6 +16,7 @@
 #include "nsa_compress_grad/checks.hpp"
 #include "nsa_selected_attention/checks.hpp"
 #include "nsa_selected_attention_grad/checks.hpp"
+#include "sparse_flash_attention_grad/checks.hpp"
 
 /// Compares two independent implementations of the same documentation: the argument checks of our
 /// implementation, and the tables of requirements.
@@ -171,6 +172,9 @@ auto checks_of(spec::FlashAttentionScore) {
 auto checks_of(spec::NsaSelectedAttentionGrad) { return optimized::selected::argument_checks(); }
 auto checks_of(spec::NsaSelectedAttention) {
   return optimized::selected_forward::argument_checks();
+}
+auto checks_of(spec::SparseFlashAttentionGrad) {
+  return optimized::sparse_flash::argument_checks();
 }
 auto checks_of(spec::NsaCompress) { return optimized::forward_compression::argument_checks(); }
 auto checks_of(spec::NsaCompressGrad) { return optimized::compress::argument_checks(); }
