@@ -122,6 +122,9 @@ float Kernel::probability(const SparseWork& w, const Pair& pair) const {
 float Kernel::dprobability(const SparseWork& w, const Pair& pair) const {
   return dot(w.d_out.row(pair.q.b, pair.q.n, pair.q.i), w.value.row(key_row(w, pair)));
 }
+float Kernel::dscore(const SparseWork& w, const Pair& pair, float prob) const {
+  return prob * (dprobability(w, pair) - row_term(w, pair.q));
+}
 float Kernel::row_term(const SparseWork& w, const Query& q) const {
   return dot(w.d_out.row(q.b, q.n, q.i), w.out.row(q.b, q.n, q.i));
 }
@@ -141,7 +144,7 @@ void Kernel::add_pair(SparseWork& w, const Pair& pair) const {
   const auto [b, n, s] = pair.q;
   const spec::RowPosition key = key_row(w, pair);
   const float prob = probability(w, pair);
-  const float ds = stage(w, prob * (dprobability(w, pair) - row_term(w, pair.q)));
+  const float ds = stage(w, dscore(w, pair, prob));
   add_scaled(w.d_query.row(b, n, s), ds, w.key.row(key));
   add_scaled(w.d_query_rope.row(b, n, s), ds, w.key_rope.row(key));
   if (collects(w, pair)) add_to_key(w, pair, ds, stage(w, prob));

@@ -69,6 +69,8 @@ class Kernel : public PlannedKernel<Op, Plan> {
   virtual float product(const SparseWork& w, const Pair& pair) const;
   virtual float probability(const SparseWork& w, const Pair& pair) const;
   virtual float dprobability(const SparseWork& w, const Pair& pair) const;
+  /// dS of a pair with this probability.
+  virtual float dscore(const SparseWork& w, const Pair& pair, float prob) const;
   virtual float row_term(const SparseWork& w, const Query& q) const;
   virtual float softmax_max(const SparseWork& w, const Query& q) const;
   virtual float softmax_sum(const SparseWork& w, const Query& q) const;

@@ -397,9 +397,4 @@ std::vector<MutantOf<spec::SparseFlashAttentionGrad>> mutants() {
   return all;
 }
 
-template <>
-std::vector<MutantOf<spec::SparseFlashAttentionGrad>> grown_mutants() {
-  return {};
-}
-
 }  // namespace assay::mutants
