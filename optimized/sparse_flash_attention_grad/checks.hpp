@@ -18,8 +18,8 @@ std::span<const Check> shape_checks();
 std::vector<Check> argument_checks();
 
 /// Checks a call in phase 1. Errors: spec::Rejected; the message starts with the id of the
-/// requirement. Of the requirements about which the documents contradict each other, it checks only
-/// those that this implementation needs: a layout, and heads of 512 channels.
+/// requirement. It checks two disputed requirements, because this implementation needs them: the
+/// layout is given, and heads have 512 channels.
 void refuse_unless_legal(const Check::Call& call);
 
 }  // namespace assay::optimized::sparse_flash

@@ -6,6 +6,7 @@
 #include "assay/optimized/nsa_compress_grad.hpp"
 #include "assay/optimized/nsa_selected_attention.hpp"
 #include "assay/optimized/nsa_selected_attention_grad.hpp"
+#include "assay/optimized/sparse_flash_attention_grad.hpp"
 
 namespace assay::aclnn {
 
@@ -19,7 +20,8 @@ Device::Device(spec::Product modelled, const spec::Numerics& orders)
       nsa_compress(spec, optimized::nsa_compress),
       nsa_compress_grad(spec, optimized::nsa_compress_grad),
       nsa_selected_attention(spec, optimized::nsa_selected_attention),
-      nsa_selected_attention_grad(spec, optimized::nsa_selected_attention_grad) {}
+      nsa_selected_attention_grad(spec, optimized::nsa_selected_attention_grad),
+      sparse_flash_attention_grad(spec, optimized::sparse_flash_attention_grad) {}
 
 const char* Device::soc_name() const {
   return product == spec::Product::a2 ? "Ascend910B2" : "Ascend910_9391";

@@ -11,6 +11,7 @@
 #include "assay/spec/operators/nsa_compress_grad.hpp"
 #include "assay/spec/operators/nsa_selected_attention.hpp"
 #include "assay/spec/operators/nsa_selected_attention_grad.hpp"
+#include "assay/spec/operators/sparse_flash_attention_grad.hpp"
 
 namespace assay::aclnn {
 
@@ -35,6 +36,7 @@ struct Device {
   Kernels<spec::NsaCompressGrad> nsa_compress_grad;
   Kernels<spec::NsaSelectedAttention> nsa_selected_attention;
   Kernels<spec::NsaSelectedAttentionGrad> nsa_selected_attention_grad;
+  Kernels<spec::SparseFlashAttentionGrad> sparse_flash_attention_grad;
 };
 
 }  // namespace assay::aclnn

@@ -8,6 +8,7 @@
 #include "aclnnop/aclnn_nsa_compress_grad.h"
 #include "aclnnop/aclnn_nsa_selected_attention.h"
 #include "aclnnop/aclnn_nsa_selected_attention_grad.h"
+#include "aclnnop/aclnn_sparse_flash_attention_grad.h"
 
 static int failures = 0;
 
@@ -42,6 +43,11 @@ int main(void) {
                                                        1, layout, 0, tensor, tensor, tensor, &size,
                                                        &executor) == ACLNN_ERR_PARAM_NULLPTR,
          "outputs may be handles of constants");
+  expect(aclnnSparseFlashAttentionGradGetWorkspaceSize(
+             NULL, tensor, NULL, tensor, tensor, tensor, tensor, tensor, NULL, NULL, NULL, NULL,
+             1.0, 1, layout, 0, 2147483647, 2147483647, true, tensor, tensor, NULL, NULL, NULL,
+             &size, &executor) == ACLNN_ERR_PARAM_NULLPTR,
+         "a flag is passed");
   expect(aclDestroyTensor(tensor) == ACLNN_SUCCESS, "aclDestroyTensor");
   expect(aclrtFree(memory) == ACL_SUCCESS, "aclrtFree");
   expect(aclFinalize() == ACL_SUCCESS, "aclFinalize");

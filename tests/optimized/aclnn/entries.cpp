@@ -6,12 +6,14 @@
 #include "aclnn/prototypes/nsa_compress_grad.hpp"
 #include "aclnn/prototypes/nsa_selected_attention.hpp"
 #include "aclnn/prototypes/nsa_selected_attention_grad.hpp"
+#include "aclnn/prototypes/sparse_flash_attention_grad.hpp"
 #include "aclnnop/aclnn_flash_attention_score.h"
 #include "aclnnop/aclnn_flash_attention_score_grad.h"
 #include "aclnnop/aclnn_nsa_compress.h"
 #include "aclnnop/aclnn_nsa_compress_grad.h"
 #include "aclnnop/aclnn_nsa_selected_attention.h"
 #include "aclnnop/aclnn_nsa_selected_attention_grad.h"
+#include "aclnnop/aclnn_sparse_flash_attention_grad.h"
 
 namespace assay::test {
 namespace {
@@ -90,6 +92,10 @@ template <>
 constexpr Entry entry<spec::SelectedEntryPoint::s1> = {
     "aclnnNsaSelectedAttentionGrad", aclnnNsaSelectedAttentionGradGetWorkspaceSize,
     aclnnNsaSelectedAttentionGrad};
+template <>
+constexpr Entry entry<spec::SparseFlashEntryPoint::g1> = {
+    "aclnnSparseFlashAttentionGrad", aclnnSparseFlashAttentionGradGetWorkspaceSize,
+    aclnnSparseFlashAttentionGrad};
 
 /// Calls use(entry) with the functions of the entry point.
 template <class EntryPoint, class Use>
@@ -165,6 +171,7 @@ template Prepared phase_1(const spec::Call<spec::NsaCompress>&, Handles&);
 template Prepared phase_1(const spec::Call<spec::NsaCompressGrad>&, Handles&);
 template Prepared phase_1(const spec::Call<spec::NsaSelectedAttention>&, Handles&);
 template Prepared phase_1(const spec::Call<spec::NsaSelectedAttentionGrad>&, Handles&);
+template Prepared phase_1(const spec::Call<spec::SparseFlashAttentionGrad>&, Handles&);
 
 Phase2 phase_2_of(spec::FlashForwardEntryPoint entry_point) { return second_phase(entry_point); }
 Phase2 phase_2_of(spec::FlashEntryPoint entry_point) { return second_phase(entry_point); }
@@ -172,6 +179,7 @@ Phase2 phase_2_of(spec::NsaCompressEntryPoint entry_point) { return second_phase
 Phase2 phase_2_of(spec::CompressEntryPoint entry_point) { return second_phase(entry_point); }
 Phase2 phase_2_of(spec::SelectedForwardEntryPoint entry_point) { return second_phase(entry_point); }
 Phase2 phase_2_of(spec::SelectedEntryPoint entry_point) { return second_phase(entry_point); }
+Phase2 phase_2_of(spec::SparseFlashEntryPoint entry_point) { return second_phase(entry_point); }
 
 std::string phase_1_name(spec::FlashForwardEntryPoint entry_point) {
   return name_of_phase_1(entry_point);

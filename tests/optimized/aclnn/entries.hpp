@@ -16,6 +16,7 @@ Phase2 phase_2_of(spec::NsaCompressEntryPoint entry_point);
 Phase2 phase_2_of(spec::CompressEntryPoint entry_point);
 Phase2 phase_2_of(spec::SelectedForwardEntryPoint entry_point);
 Phase2 phase_2_of(spec::SelectedEntryPoint entry_point);
+Phase2 phase_2_of(spec::SparseFlashEntryPoint entry_point);
 std::string phase_1_name(spec::FlashForwardEntryPoint entry_point);
 std::string phase_1_name(spec::FlashEntryPoint entry_point);
 
