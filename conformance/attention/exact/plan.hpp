@@ -88,7 +88,8 @@ struct ExactPlan {
 };
 
 /// Makes the plan of a case. Errors: NoExactCase if the case cannot be exact.
-ExactPlan plan_of(const AttentionCase& c, const spec::Numerics& numerics, ValueForm value);
+ExactPlan plan_of(const AttentionCase& c, const spec::Numerics& numerics,
+                  ValueForm value = ValueForm::own);
 
 /// Returns the exponent e for which a query and its gradient are integers times 2^e.
 int query_exponent(const Scale& scale);

@@ -23,7 +23,8 @@ AttentionCase packed_case(const Case<Op>& c) {
   return packed;
 }
 
-/// Copies the first of the replicas of every row.
+/// Copies the first of the replicas of every row. A row without a key has the statistics 0, as the
+/// forward gives it.
 spec::Tensor first_replicas(const spec::Tensor& statistic, const spec::Parameter& parameter,
                             const Op::Problem& p) {
   const spec::Extents queries = query_extents(p);
@@ -31,6 +32,7 @@ spec::Tensor first_replicas(const spec::Tensor& statistic, const spec::Parameter
   std::vector<double> rows(spec::at(queries.rows()));
   for (std::int64_t row = 0; row < queries.rows(); ++row) {
     const auto [b, n, s] = queries.position(row);
+    if (sparse_flash::seen_by(p, b, s).keys == 0) continue;
     const std::int64_t by_token = (queries.start(b) + s) * queries.heads + n;
     rows[spec::at(row)] = statistic.load(elements[spec::at(by_token * spec::statistics_replicas)]);
   }
