@@ -100,8 +100,8 @@ std::string quantity_of(const std::vector<Related>& deviations) {
                         one.deviation.quantities.end());
   const auto factors = std::ranges::count_if(deviations, is_multiple);
   std::string most = most_frequent(quantities);
-  const auto times = static_cast<double>(std::ranges::count(quantities, most));
-  return times >= limits::nearly_all_factors * static_cast<double>(factors) ? most : "";
+  const auto times = std::ranges::count(quantities, most);
+  return is_share(times, limits::nearly_all_factors, factors) ? most : "";
 }
 
 /// Counts the deviations. If outputs are multiples of the expected values and one quantity equals
@@ -173,10 +173,7 @@ double common_factor(const std::vector<Related>& deviations) {
   const auto equal = std::ranges::count_if(factors, [&](double factor) {
     return std::abs(factor - median) <= limits::same_factor * std::abs(median);
   });
-  return static_cast<double>(equal) >=
-                 limits::nearly_all_factors * static_cast<double>(factors.size())
-             ? median
-             : 0;
+  return is_share(equal, limits::nearly_all_factors, factors.size()) ? median : 0;
 }
 
 Manner manner_of(const Group& group, const std::vector<CaseReport>& cases) {
@@ -195,21 +192,20 @@ Manner manner_of(const Group& group, const std::vector<CaseReport>& cases) {
       deviations.push_back({pattern->deviation, finding.tensor, k});
       kinds.push_back(kind_of(pattern->deviation));
     }
-  const auto is_most = [](auto count, std::size_t all) {
-    return static_cast<double>(count) >= limits::most_cases * static_cast<double>(all);
-  };
   const bool is_many = group.cases.size() >= limits::many_cases;
-  Manner manner{.is_unrelated = is_many && is_most(unrelated, group.cases.size())};
+  Manner manner{.is_unrelated =
+                    is_many && is_share(unrelated, limits::most_cases, group.cases.size())};
   manner.has_stage = std::ranges::any_of(
       spec::stages_of(cases[*group.cases.begin()].operator_name), [&](const spec::Stage& stage) {
         return stage.outputs.size() == 1 && stage.outputs[0] == group.way.tensor;
       });
   const DeviationKind most = most_frequent(kinds);
-  if (!is_most(std::ranges::count(kinds, most), group.cases.size())) return manner;
+  if (!is_share(std::ranges::count(kinds, most), limits::most_cases, group.cases.size()))
+    return manner;
   manner.kind = most;
   manner.quantity = quantity_of(deviations);
   manner.factor = common_factor(deviations);
-  manner.is_whole = is_many && is_most(whole, deviations.size());
+  manner.is_whole = is_many && is_share(whole, limits::most_cases, deviations.size());
   return manner;
 }
 
@@ -218,9 +214,8 @@ Manner manner_of(const Group& group, const std::vector<CaseReport>& cases) {
 bool are_alike(const Group& a, const Group& b) {
   const auto both = std::ranges::count_if(b.cases, [&](auto k) { return a.cases.contains(k); });
   const auto either = a.cases.size() + b.cases.size() - static_cast<std::size_t>(both);
-  if (static_cast<double>(both) >= limits::alike * static_cast<double>(either)) return true;
-  const bool is_part =
-      static_cast<double>(both) >= limits::nested * static_cast<double>(b.cases.size());
+  if (is_share(both, limits::alike, either)) return true;
+  const bool is_part = is_share(both, limits::nested, b.cases.size());
   // A group `b` without a rule is the same bug as `a` under two conditions: nearly all its cases
   // are in `a`, and either `a` has a rule or all cases of both groups fail.
   if (b.terms.empty()) return is_part && (!a.terms.empty() || (a.others == 0 && b.others == 0));
@@ -271,8 +266,7 @@ std::vector<Part> merged(std::vector<Group> groups, const std::vector<CaseReport
 /// Returns whether `small` is another bug than `large`: the rule of `small` selects less than half
 /// of the cases of `large`. If both were outputs of one bug, more cases would fail in common.
 bool is_minor_rule(const Part& small, const Part& large) {
-  return small.has_rule() && static_cast<double>(small.members.size()) <
-                                 limits::minor * static_cast<double>(large.members.size());
+  return small.has_rule() && !is_share(small.members.size(), limits::minor, large.members.size());
 }
 
 /// Returns whether two causes are different bugs. They are different if they have few common cases
@@ -282,8 +276,7 @@ bool is_minor_rule(const Part& small, const Part& large) {
 bool is_independent(const Part& a, const Part& b) {
   if (contradict(a.manners, b.manners) || is_minor_rule(a, b) || is_minor_rule(b, a)) return true;
   const auto both = std::ranges::count_if(b.members, [&](auto k) { return a.members.contains(k); });
-  const std::size_t fewer = std::min(a.members.size(), b.members.size());
-  return static_cast<double>(both) < limits::nested * static_cast<double>(fewer);
+  return !is_share(both, limits::nested, std::min(a.members.size(), b.members.size()));
 }
 
 /// Returns whether these tensors were never written in most of the cases. In this case no stage
@@ -300,8 +293,7 @@ bool are_never_written(const Part& part, const std::vector<CaseReport>& cases) {
     return whole > 0 && others == 0;
   };
   const auto never = std::ranges::count_if(part.members, is_never_written);
-  return static_cast<double>(never) >=
-         limits::most_cases * static_cast<double>(part.members.size());
+  return is_share(never, limits::most_cases, part.members.size());
 }
 
 /// Returns the part of pairs that is usually wrong if these tensors fail; nothing for other cases.
@@ -393,7 +385,7 @@ std::string CauseWriter::stage(const Part& part, const std::vector<Part>& all) c
                is_of_another(k, tensor);
       });
     });
-    return static_cast<double>(within) >= limits::nearly_all * static_cast<double>(members.size());
+    return is_share(within, limits::nearly_all, members.size());
   };
   const auto stages = spec::stages_of(cases_[*members.begin()].operator_name);
   const auto first = std::ranges::find_if(stages, covers);

@@ -1,8 +1,10 @@
 #pragma once
 
+#include <algorithm>
 #include <bit>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -27,24 +29,21 @@ class CaseSet {
       count += std::popcount(words_[k] & other.words_[k]);
     return count;
   }
-  CaseSet operator&(const CaseSet& other) const {
-    CaseSet both = *this;
-    for (std::size_t k = 0; k < words_.size(); ++k) both.words_[k] &= other.words_[k];
-    return both;
-  }
-  CaseSet operator|(const CaseSet& other) const {
-    CaseSet either = *this;
-    for (std::size_t k = 0; k < words_.size(); ++k) either.words_[k] |= other.words_[k];
-    return either;
-  }
+  CaseSet operator&(const CaseSet& other) const { return combined(other, std::bit_and()); }
+  CaseSet operator|(const CaseSet& other) const { return combined(other, std::bit_or()); }
   CaseSet without(const CaseSet& other) const {
-    CaseSet left = *this;
-    for (std::size_t k = 0; k < words_.size(); ++k) left.words_[k] &= ~other.words_[k];
-    return left;
+    return combined(other, [](std::uint64_t a, std::uint64_t b) { return a & ~b; });
   }
   friend auto operator<=>(const CaseSet&, const CaseSet&) = default;
 
  private:
+  template <class Operation>
+  CaseSet combined(const CaseSet& other, Operation operation) const {
+    CaseSet result = *this;
+    std::ranges::transform(words_, other.words_, result.words_.begin(), operation);
+    return result;
+  }
+
   std::vector<std::uint64_t> words_;
 };
 

@@ -162,9 +162,9 @@ std::vector<Group> Grouping::learnt(const Way& way, const Vocabulary& vocabulary
 
 /// Returns whether chance cannot explain the group: it has many cases and hardly any exceptions.
 bool Grouping::is_sure(const Group& group) const {
-  const auto size = static_cast<double>(group.cases.size());
-  return group.cases.size() >= limits::many_cases &&
-         size >= limits::sure * (size + static_cast<double>(group.others));
+  const std::size_t size = group.cases.size();
+  return size >= limits::many_cases &&
+         is_share(size, limits::sure, std::ssize(group.cases) + group.others);
 }
 
 /// A neighbour is the case to which a failing case was shrunk. Returns the terms that a neighbour
@@ -224,10 +224,10 @@ std::optional<Group> Grouping::refusing_nothing(const Way& way) const {
   Group group{.way = way, .terms = {}, .cases = failing(way), .refuses_nothing = true};
   for (std::size_t k = 0; k < cases_; ++k)
     if (!facts_[k].report->violated_requirement.empty() && facts_[k].passes(way)) ++group.others;
-  const auto accepted = static_cast<double>(group.cases.size());
-  const double forbidden = accepted + static_cast<double>(group.others);
+  const std::size_t accepted = group.cases.size();
   const bool refuses_none =
-      group.cases.size() >= limits::many_cases && accepted >= limits::nearly_all * forbidden;
+      accepted >= limits::many_cases &&
+      is_share(accepted, limits::nearly_all, std::ssize(group.cases) + group.others);
   return refuses_none ? std::optional(group) : std::nullopt;
 }
 

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <deque>
@@ -15,6 +16,11 @@
 namespace assay::conformance {
 
 using Members = std::set<std::size_t>;  ///< indices into the list of all cases
+
+/// Returns whether `part` is at least this share of `whole`.
+inline bool is_share(std::integral auto part, double share, std::integral auto whole) {
+  return static_cast<double>(part) >= share * static_cast<double>(whole);
+}
 
 /// One way of failing: either a tensor that breaks a limit, or a verdict about the whole call.
 struct Way {
