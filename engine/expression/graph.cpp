@@ -116,8 +116,6 @@ int Graph::derived(int node, const std::vector<int>& by) {
   };
   const auto times = [&](int x, int y) { return make(Operation::multiply, {x, y}, of.place); };
   switch (of.operation) {
-    case Operation::variable:
-      return number(of.of_score ? 1 : 0, of.place);
     case Operation::add:
     case Operation::subtract:
       return make(of.operation, {d(a), d(b)}, of.place);
@@ -146,18 +144,28 @@ int Graph::derived(int node, const std::vector<int>& by) {
                    d(a));
     case Operation::choice:
       return chosen(a, d(b), d(c));
-    default:  // numbers, elements and conditions do not change
+    default:  // numbers, variables, elements and conditions do not change
       return number(0, of.place);
   }
 }
 
-int Graph::derivative(int node) {
-  std::vector<int> by;
-  const int zero = number(0), count = node + 1;
-  for (int k = 0; k < count; ++k)
-    by.push_back((*this)[k].of_score && !is_condition((*this)[k].operation) ? derived(k, by)
-                                                                            : zero);
-  return by.back();
+int Graph::derivative(int node) { return derivative(node, variable(Variable::s)); }
+
+int Graph::derivative(int node, int by) {
+  std::vector<int> derivatives;
+  std::vector<bool> depends;
+  const int zero = number(0), one = number(1), count = node + 1;
+  for (int k = 0; k < count; ++k) {
+    const Node of = (*this)[k];
+    bool is_changed = k == by;
+    for (std::size_t o = 0; o < operands(of.operation); ++o)
+      is_changed = is_changed || depends[static_cast<std::size_t>(of.of[o])];
+    depends.push_back(is_changed);
+    derivatives.push_back(k == by                                     ? one
+                          : is_changed && !is_condition(of.operation) ? derived(k, derivatives)
+                                                                      : zero);
+  }
+  return derivatives.back();
 }
 
 void Graph::keep_only(std::span<int> results) {

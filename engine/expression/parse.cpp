@@ -273,6 +273,8 @@ class Parser {
     return {graph_.variable(which, place), Kind::number};
   }
   Value element(std::size_t array, std::size_t place) {
+    if (std::ranges::find(names_.variables, names_.arrays[array].first) != names_.variables.end())
+      return {graph_.element(array, graph_.number(0, place), place), Kind::number};
     if (!take("["))
       fail(place, shown(names_.arrays[array].first) + " is an array: give an index, as in " +
                       names_.arrays[array].first + "[j]");

@@ -159,6 +159,30 @@ TEST(Expression, DerivativeOfALinearScoreIsAConstantWithoutOperations) {
   EXPECT_EQ(parsed.graph[results[0]].number, 1);
 }
 
+TEST(Expression, DerivativeByAnElementIsTheDifferenceQuotient) {
+  const std::string text = "cap*tanh(s/cap) - a[n]*a[n]*abs(i-j) + exp(a[where(i>j,1,0)]*s)/cap";
+  const auto value = [&](const Fifty& cap, const Fifty& a0) {
+    const Fifty s = Fifty(3) / 8, a1 = Fifty(0.5);  // i = 3, j = 1, n = 0
+    return Fifty(cap * tanh(s / cap) - a0 * a0 * 2 + exp(a1 * s) / cap);
+  };
+  const Names own = {{}, {{"a", {0.25, 0.5}}, {"cap", {3}}}, {"cap"}};
+  Graph graph({{0.25, 0.5}, {3}});
+  const int result = parse(text, Kind::number, own, true, graph);
+  Fifty by_cap(0), by_first(0);
+  const auto count = static_cast<int>(graph.nodes().size());
+  for (int node = 0; node < count; ++node) {
+    if (graph[node].operation != Operation::element) continue;
+    const int derivative = graph.derivative(result, node);
+    Values<Fifty> values;
+    values.evaluate(graph, {Fifty(0.375), 3, 1, 0, 0, 0});
+    if (graph[node].which == 1) by_cap += values[derivative];
+    if (graph[node].which == 0 && values[graph[node].of[0]] == 0) by_first += values[derivative];
+  }
+  const Fifty h("1e-20"), cap(3), a(0.25);
+  EXPECT_LT(abs(by_cap - (value(cap + h, a) - value(cap - h, a)) / (2 * h)), Fifty(1e-25));
+  EXPECT_LT(abs(by_first - (value(cap, a + h) - value(cap, a - h)) / (2 * h)), Fifty(1e-25));
+}
+
 TEST(Expression, LanesHaveTheBitsOfDoubles) {
   for (const std::string text : formulas) {
     const Parsed parsed(text);

@@ -76,6 +76,9 @@ struct Node {
 struct Names {
   std::vector<std::pair<std::string, double>> parameters;
   std::vector<std::pair<std::string, std::vector<double>>> arrays;
+  /// Arrays of one element that a text names without an index: parameters by which the result is
+  /// differentiated, so that their nodes differ from those of equal numbers.
+  std::vector<std::string> variables;
 };
 
 /// Describes what is wrong with a text, with the place (the first character is number 1).
@@ -108,6 +111,8 @@ class Graph {
 
   /// Adds the derivative of a number by s and returns its node.
   int derivative(int node);
+  /// Adds the derivative of a number by the node `by`, and returns its node.
+  int derivative(int node, int by);
 
   /// Removes the nodes that none of `results` needs, and renumbers `results`.
   void keep_only(std::span<int> results);
