@@ -51,15 +51,27 @@ RowOf<Real> AttentionScores<Real>::value_row(std::int64_t b, std::int64_t kv,
 }
 
 template <class Real>
+Real AttentionScores<Real>::scaled(const ScorePosition& at, const RowOf<Real>& query,
+                                   const RowOf<Real>& key) const {
+  const auto [b, n, i, j] = at;
+  return score_of<Real>(dot(query, key), position_bias_.template value_as<Real>(b, n, i, j), scale_,
+                        problem_.pse_type);
+}
+
+template <class Real>
 typename ScoreFormula<Real>::Value AttentionScores<Real>::score(const ScorePosition& at,
                                                                 const RowOf<Real>& query,
                                                                 const RowOf<Real>& key) const {
-  const auto [b, n, i, j] = at;
-  const Real scaled =
-      score_of<Real>(dot(query, key), position_bias_.template value_as<Real>(b, n, i, j), scale_,
-                     problem_.pse_type);
-  if (formula_ == nullptr) return {scaled, Real(1)};
-  return (*formula_)(scaled, at);
+  const Real documented = scaled(at, query, key);
+  if (formula_ == nullptr) return {documented, Real(1)};
+  return (*formula_)(documented, at);
+}
+
+template <class Real>
+std::vector<typename ScoreFormula<Real>::Partial> AttentionScores<Real>::partials(
+    const ScorePosition& at, const RowOf<Real>& query, const RowOf<Real>& key) const {
+  if (formula_ == nullptr) return {};
+  return formula_->partials(scaled(at, query, key), at);
 }
 
 template <class Real>

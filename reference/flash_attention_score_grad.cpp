@@ -37,7 +37,8 @@ typename FlashAttentionScoreGrad<Real>::QuerySide FlashAttentionScoreGrad<Real>:
                 .dy = dy,
                 .softmax_max = Real(stored.softmax_max[static_cast<std::size_t>(index)]),
                 .softmax_sum = Real(stored.softmax_sum[static_cast<std::size_t>(index)]),
-                .row_term = dot(dy, attention_in)};
+                .row_term = dot(dy, attention_in),
+                .dlse = scores_.dlse({b, n, i, 0})};
       },
       scores_.operands());
 }
@@ -59,7 +60,7 @@ Pair<Real> FlashAttentionScoreGrad<Real>::kept_pair(const ScorePosition& at, con
           .prob = prob,
           .dropped = factor * prob,
           .dprob = dprob,
-          .dscore = prob * (dprob - query.row_term) * slope};
+          .dscore = prob * (dprob - query.row_term + query.dlse) * slope};
 }
 
 template <class Real>
@@ -130,6 +131,28 @@ Real FlashAttentionScoreGrad<Real>::dsink(std::int64_t n) const {
       sum += exp(Real(*sink - query.softmax_max)) / query.softmax_sum * of_row;
     }
   return -sum;
+}
+
+template <class Real>
+Real FlashAttentionScoreGrad<Real>::dformula(std::size_t k) const {
+  const Problem& p = scores_.problem();
+  Real sum(0);
+  for (std::int64_t b = 0; b < p.batch; ++b)
+    for (std::int64_t n = 0; n < p.heads_q; ++n)
+      for (std::int64_t i = 0; i < p.length_q(b); ++i) {
+        const QuerySide query = query_side(b, n, i);
+        for (std::int64_t j = 0; j < p.length_kv(b); ++j) {
+          const ScorePosition at = {b, n, i, j};
+          if (!scores_.keeps(at)) continue;
+          const KeySide key = key_side(b, n / p.group(), j);
+          for (const auto& [number, derivative] : scores_.partials(at, query.query, key.key)) {
+            if (number != k) continue;
+            const Pair<Real> pair = kept_pair(at, query, key);
+            sum += pair.prob * (pair.dprob - query.row_term + query.dlse) * derivative;
+          }
+        }
+      }
+  return sum;
 }
 
 template class FlashAttentionScoreGrad<double>;

@@ -5,6 +5,7 @@
 #include <optional>
 #include <type_traits>
 #include <variant>
+#include <vector>
 
 #include "assay/reference/dropout.hpp"
 #include "assay/reference/mask.hpp"
@@ -64,6 +65,13 @@ class AttentionScores {
   /// formula: the function of that score, and its derivative by it; else the derivative is 1.
   typename Formula::Value score(const ScorePosition& at, const RowOf<Real>& query,
                                 const RowOf<Real>& key) const;
+  /// Returns the derivatives of that score by the numbers of the formula.
+  std::vector<typename Formula::Partial> partials(const ScorePosition& at, const RowOf<Real>& query,
+                                                  const RowOf<Real>& key) const;
+  /// Returns the gradient of the loss by the LSE of the query; 0 without a formula.
+  Real dlse(const ScorePosition& at) const {
+    return formula_ == nullptr ? Real(0) : formula_->dlse(at);
+  }
   /// Returns whether mask and formula keep the pair.
   bool keeps(const ScorePosition& at) const {
     return mask_.keeps(at.b, at.n, at.i, at.j) && (formula_ == nullptr || formula_->keeps(at));
@@ -85,6 +93,9 @@ class AttentionScores {
   }
 
  private:
+  /// The documented score, which a formula replaces.
+  Real scaled(const ScorePosition& at, const RowOf<Real>& query, const RowOf<Real>& key) const;
+
   /// Up to this size (8 to 16 MiB), operands are stored as Real, which saves a conversion at each
   /// use.
   static constexpr std::int64_t elements_kept_converted = std::int64_t{1} << 18;

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <vector>
@@ -42,7 +43,12 @@ struct KeyRow {
 ///     dq = scale_value * dS key  dk = scale_value * dS^T query
 ///
 /// The gradients of the rope parts have the same formulas as those of query and key. A formula f
-/// of a user replaces S by f(S), multiplies dS by f'(S), and masks further pairs.
+/// of a user replaces S by f(S), multiplies dS by f'(S), and masks further pairs. Then
+///
+///     dformula(k) = sum over pairs of dS * (derivative of f by number k of the formula)
+///
+/// with dS before its multiplication by f'(S). If the loss also depends on the LSE of a query, its
+/// gradient dlse is subtracted from rowsum(dy * attention_in).
 ///
 /// A sink is the logit of one more key, whose value is zero, for each query head. The given
 /// statistics include it, so it changes only
@@ -84,6 +90,8 @@ class FlashAttentionScoreGrad {
   /// Returns the gradient of the sink of query head n. A query without an unmasked key adds 0.
   /// Errors: std::logic_error if the problem has no sink.
   Real dsink(std::int64_t n) const;
+  /// Returns the gradient of number k of the formula: of an element of an array, or of a parameter.
+  Real dformula(std::size_t k) const;
   const Mask& mask() const { return scores_.mask(); }
   const PositionBias& position_bias() const { return scores_.position_bias(); }
   const Dropout& dropout() const { return scores_.dropout(); }
@@ -91,10 +99,10 @@ class FlashAttentionScoreGrad {
  private:
   explicit FlashAttentionScoreGrad(Scores scores);
   /// The inputs of the formulas for query (b, n, i): its row with its rope part, and row_term, the
-  /// dot product of dy and attention_in.
+  /// dot product of dy and attention_in. dlse is the gradient of the LSE of the query.
   struct QuerySide {
     RowOf<Real> query, dy;
-    Real softmax_max, softmax_sum, row_term;
+    Real softmax_max, softmax_sum, row_term, dlse;
   };
   /// Inputs of the formulas for key (b, kv, j).
   struct KeySide {
