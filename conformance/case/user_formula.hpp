@@ -1,6 +1,9 @@
 #pragma once
 
+#include <string>
 #include <string_view>
+#include <utility>
+#include <vector>
 
 namespace assay::conformance {
 
@@ -9,5 +12,17 @@ namespace assay::conformance {
 inline constexpr std::string_view formula_mark = "formula:";
 
 inline bool is_formula(std::string_view variant) { return variant.starts_with(formula_mark); }
+
+/// Returns the items NAME=VALUE of the formula in a field `variant`, in order; empty if it contains
+/// none.
+std::vector<std::pair<std::string, std::string>> items_of_formula(std::string_view variant);
+
+/// Returns whether the text of an item is a single number.
+bool is_number(std::string_view text);
+
+/// Returns formulas whose parameters and arrays have simpler numbers, the simplest first: 0, 1, a
+/// power of two or a whole number instead of a parameter; equal elements, fewer elements or whole
+/// elements instead of those of an array. They may be illegal. Empty if there is no formula.
+std::vector<std::string> simpler_formulas(std::string_view variant);
 
 }  // namespace assay::conformance

@@ -245,11 +245,12 @@ std::vector<Size> sizes_of(const std::vector<Column>& columns) {
   return sizes;
 }
 
-/// Returns whether two sizes are compared: sizes of the same kind, or a sequence length and a block
-/// size. A block may be longer than the sequence.
+/// Returns whether two sizes are compared: sizes of the same kind, or a sequence length with a
+/// block size or a parameter of a formula. A block may be longer than the sequence.
 bool are_compared(const std::string& a, const std::string& b) {
   const auto kind = [](const std::string& name) { return name.substr(0, name.find('_')); };
-  return kind(a) == kind(b) || (a.starts_with(longest) && b.ends_with("block_size"));
+  return kind(a) == kind(b) ||
+         (a.starts_with(longest) && (b.ends_with("block_size") || b.starts_with("formula.")));
 }
 
 /// Adds terms that compare sizes with each other and with tile sizes.

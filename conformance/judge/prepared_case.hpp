@@ -14,6 +14,7 @@
 #include "assay/conformance/judge/exact.hpp"
 #include "assay/conformance/judge/prepared_case.hpp"
 #include "assay/conformance/suite.hpp"
+#include "case/user_formula.hpp"
 #include "judge/basis.hpp"
 #include "judge/certainty.hpp"
 #include "judge/decide.hpp"
@@ -351,6 +352,8 @@ CaseReport blank_report(const Case<Op>& c) {
   report.id = case_id(report.command_line);
   report.note = c.note;
   report.fields = field_texts(c);
+  for (const auto& [name, value] : items_of_formula(c.variant))
+    if (is_number(value)) report.fields.emplace_back("formula." + name, value);
   return report;
 }
 

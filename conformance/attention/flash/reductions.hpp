@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdlib>
 #include <span>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -10,6 +11,7 @@
 #include "attention/reductions.hpp"
 #include "case/lengths.hpp"
 #include "case/reduction.hpp"
+#include "case/user_formula.hpp"
 
 /// Ways to make a case smaller.
 namespace assay::conformance::attention::flash {
@@ -236,6 +238,17 @@ std::vector<Case<Op>> unit_scale(Case<Op> c) {
   return {c};
 }
 
+/// Returns cases whose formula of the user has simpler numbers.
+template <class Op>
+std::vector<Case<Op>> simpler_formula(const Case<Op>& c) {
+  std::vector<Case<Op>> cases;
+  for (const std::string& variant : simpler_formulas(c.variant)) {
+    cases.push_back(c);
+    cases.back().variant = variant;
+  }
+  return cases;
+}
+
 template <class Op>
 std::span<const Reduction<Op>> reductions() {
   static constexpr Reduction<Op> all[] = {
@@ -252,7 +265,8 @@ std::span<const Reduction<Op>> reductions() {
       {"a smaller window", smaller_window<Op>},
       {"a simpler layout", simpler_layout<Op>},
       {"a plain entry_point", [](const Case<Op>& c) { return plain_entry_point<Op>(c); }},
-      {"scale 1", [](const Case<Op>& c) { return unit_scale<Op>(c); }}};
+      {"scale 1", [](const Case<Op>& c) { return unit_scale<Op>(c); }},
+      {"simpler numbers in a formula", simpler_formula<Op>}};
   return all;
 }
 

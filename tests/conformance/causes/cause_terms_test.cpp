@@ -21,6 +21,15 @@ TEST(Causes, MayLieBetweenFields) {
   EXPECT_EQ(causes[0].others, 0);
 }
 
+TEST(Causes, MayLieBetweenALengthAndAParameterOfAFormula) {
+  auto all = sized_reports([](int seq, int heads_q, int) { return seq > 20 * heads_q + 10; });
+  for (CaseReport& one : all)
+    one.fields.emplace_back("formula.w", std::to_string(20 * std::stoi(one.fields[4].second) + 10));
+  const auto causes = causes_of(all, {});
+  ASSERT_EQ(causes.size(), 1U);
+  EXPECT_EQ(term_texts(causes[0]), Names{"seq_q>formula.w"});
+}
+
 TEST(Causes, CanBeTheTailOfATile) {
   const auto causes = causes_of(sized_reports([](int seq, int, int) { return seq % 32 != 0; }), {});
   ASSERT_EQ(causes.size(), 1U);
