@@ -5,6 +5,7 @@
 
 #include "assay/parallel/loop.hpp"
 #include "assay/spec/at.hpp"
+#include "attention/variant/variant_pattern.hpp"
 
 namespace assay::conformance::attention {
 namespace {
@@ -53,6 +54,8 @@ CancellingRows cancelling_rows(const Dense& dense, const Arithmetic& arithmetic,
                                const AllRowTerms& rows) {
   CancellingRows cancelling{std::vector<std::uint8_t>(at(dense.queries.rows()), 0),
                             std::vector<std::uint8_t>(at(dense.keys.rows()), 0)};
+  const Variant* const variant = variant_of(dense);
+  if (variant != nullptr && variant->has_dlse()) return cancelling;
   if (!is_power_of_two(dense.largest_kappa) || arithmetic.numerics.delta != spec::RowTerm::given)
     return cancelling;
   const std::int64_t heads = dense.problem.heads_kv, group = dense.problem.group();

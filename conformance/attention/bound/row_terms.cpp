@@ -34,6 +34,17 @@ void given_delta(const Dense& dense, const attention::Call& call, const double* 
 
 using spec::at;
 
+/// The loss also depends on the LSE: subtracts its gradient from the row term. A kernel subtracts
+/// it from the row term or adds it to dP - delta; the two roundings are at most those of both
+/// numbers.
+void subtract_dlse(double dlse, double u, RowTerms& row) {
+  if (dlse == 0) return;
+  const double error = 2 * u * (std::abs(row.delta) + std::abs(dlse));
+  row.delta -= dlse;
+  row.delta_error.rigorous += error;
+  row.delta_error.shared += error;
+}
+
 attention::Row<double> row_of(const RowTerms& row) { return {row.max, row.sum, row.delta}; }
 
 /// The statistics and the row term of one row with `keys` entries, as a kernel computes them
@@ -271,6 +282,7 @@ AllRowTerms row_terms(const Dense& dense, const Arithmetic& n) {
   const bool own = n.numerics.stats == spec::Origin::own ||
                    n.numerics.delta != spec::RowTerm::given ||
                    (!dense.sinks.empty() && n.numerics.dsink_row == spec::SinkRow::given_o);
+  const Variant* const variant = variant_of(dense);
   const auto make = [&](std::int64_t task) {
     const std::int64_t b = task / p.heads_q, head = task % p.heads_q;
     for (std::int64_t i = 0; i < p.length_q(b); ++i) {
@@ -283,6 +295,10 @@ AllRowTerms row_terms(const Dense& dense, const Arithmetic& n) {
       given_delta(dense, call, dense.dy(b, head, i), dense.attention_in(b, head, i), row);
     }
     if (own && !own_terms(dense, n, b, head, all)) inconsistent[static_cast<std::size_t>(task)] = 1;
+    if (variant == nullptr || !variant->has_dlse()) return;
+    for (std::int64_t i = 0; i < p.length_q(b); ++i)
+      subtract_dlse(variant->dlse<double>({b, head, i, 0}), n.u,
+                    all.rows[at(dense.queries.row(b, head, i))]);
   };
   dense.each_chunk([&](std::int64_t first, std::int64_t last) {
     const std::int64_t group = p.group();

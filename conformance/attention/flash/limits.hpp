@@ -108,7 +108,9 @@ void require_formula(const Case<Op>& c) {
   const std::string with = " with a formula in --variant";
   if (c.track != Track::bound) refuse("track", text(c.track), "bound" + with);
   if (c.rows != 0) refuse("rows", std::to_string(c.rows), "0" + with);
-  variant_of(c.variant, c.problem);
+  const auto variant = variant_of(c.variant, c.problem);
+  if (is_forward<Op> && (!variant->gradients().empty() || variant->has_dlse()))
+    refuse("variant", "gradients= or dlse=", "score= and keep= of a forward");
 }
 
 template <class Op>

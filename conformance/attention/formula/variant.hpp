@@ -93,6 +93,16 @@ template <class Number>
   return x;
 }
 
+/// Returns the score that the formula reads, before it is replaced.
+template <class On, class V>
+[[gnu::always_inline]] inline auto read_score(On& on, const Call& call, const Pair<V>& pair) {
+  const auto unrounded = unrounded_score(on, call, pair);
+  const V b = magnitude_of(pair.bias);
+  return on.stored(
+      on.rounded(unrounded, on.magnitude(unrounded) + b, call.biased ? 2 : 1, Level::pair),
+      call.score);
+}
+
 /// Returns the score that the formula gives, with roundings. Its bound is the larger of two bounds:
 /// that of a kernel that rounds each operation of the formula, and that of E12 (a product, a sum
 /// and a difference). Therefore a formula that equals a documented one is not judged more strictly.
@@ -102,11 +112,7 @@ template <class On, class V, class Given>
                                                  Variant::Places<V> at,
                                                  engine::expression::Deviations<V>& deviations) {
   using Number = typename On::Number;
-  const Number unrounded = unrounded_score(on, call, pair);
-  const V b = magnitude_of(pair.bias);
-  const Number x = on.stored(
-      on.rounded(unrounded, on.magnitude(unrounded) + b, call.biased ? 2 : 1, Level::pair),
-      call.score);
+  const Number unrounded = unrounded_score(on, call, pair), x = read_score(on, call, pair);
   at[0] = x.value;
   deviations.evaluate(variant.score_graph(), at, x.rigorous);
   const auto& f = deviations[variant.score()];

@@ -18,6 +18,10 @@ namespace {
 namespace expression = engine::expression;
 
 constexpr std::size_t longest_array = 1 << 20;
+/// The bounds of gradients are sums of every query head, which are in memory together.
+constexpr std::int64_t most_gradients = 1 << 16;
+constexpr std::string_view names_of_outputs[] = {"dq",      "dk",    "dv",   "dq_rope",
+                                                 "dk_rope", "dsink", "dpse", "dformula"};
 /// The magnitude of scores for which a formula must be defined.
 constexpr double largest_usual_score = 0x1p16;
 
@@ -64,9 +68,14 @@ std::vector<double> numbers_of(std::string_view name, std::string_view text) {
   return numbers;
 }
 
-/// The items of a text: the two expressions, and the names that they use.
+constexpr auto named_first = [](const auto& x) -> std::string_view { return x.first; };
+
+/// Items that are not parameters or arrays.
+constexpr std::string_view own_items[] = {"score", "keep", "dlse", "gradients"};
+
+/// The items of a text: the expressions, and the names that they use.
 struct Items {
-  std::string_view score, keep;
+  std::string_view score, keep, dlse, gradients;
   expression::Names names;
 
   explicit Items(std::string_view text) {
@@ -82,8 +91,13 @@ struct Items {
       seen.push_back(name);
       add(name, item.substr(equals + 1));
     }
-    if (score.empty() && keep.empty())
+    if (score.empty() && keep.empty() && dlse.empty())
       fail("score", "is missing: give score=..., keep=..., or both");
+    if (!gradients.empty()) separate_parameters();
+  }
+
+  std::vector<std::string_view> wanted() const {
+    return gradients.empty() ? std::vector<std::string_view>() : parts_of(gradients, ',');
   }
 
   std::vector<std::vector<double>> arrays() const {
@@ -94,9 +108,10 @@ struct Items {
 
  private:
   void add(std::string_view name, std::string_view value) {
-    if (name == "score" || name == "keep") {
-      if (value.empty()) fail(name, "is empty: give an expression, or leave it out");
-      (name == "score" ? score : keep) = value;
+    if (const auto own = std::ranges::find(own_items, name); own != std::end(own_items)) {
+      if (value.empty()) fail(name, "is empty: give a value, or leave it out");
+      std::string_view* const of[] = {&score, &keep, &dlse, &gradients};
+      *of[own - std::begin(own_items)] = value;
       return;
     }
     try {
@@ -111,6 +126,17 @@ struct Items {
       names.parameters.emplace_back(name, number);
     else
       fail(name, "'" + std::string(value.substr(0, 32)) + "' is not a number of fp32");
+  }
+  /// Makes parameters whose gradients are wanted arrays of one element: their nodes must differ
+  /// from those of equal numbers.
+  void separate_parameters() {
+    for (const std::string_view name : wanted()) {
+      const auto of = std::ranges::find(names.parameters, name, named_first);
+      if (of == names.parameters.end()) continue;
+      names.variables.push_back(of->first);
+      names.arrays.emplace_back(of->first, std::vector{of->second});
+      names.parameters.erase(of);
+    }
   }
 };
 
@@ -134,7 +160,9 @@ Variant::Variant(std::string_view text, const spec::AttentionProblem& problem)
   const Items items(text);
   score_ = Graph(items.arrays());
   keep_ = Graph(items.arrays());
+  dlse_graph_ = Graph(items.arrays());
   has_score_ = !items.score.empty(), has_keep_ = !items.keep.empty();
+  has_dlse_ = !items.dlse.empty();
   const auto all = ranges(largest_usual_score);
   if (has_score_)
     with_item("score", [&] {
@@ -142,13 +170,73 @@ Variant::Variant(std::string_view text, const spec::AttentionProblem& problem)
       results_[1] = score_.derivative(results_[0]);
       score_.keep_only(results_);
       ranges_of(score_, all);
+      add_gradients(items.wanted(), items.names);
+      ranges_of(partials_graph_, all);
     });
+  else if (!items.gradients.empty())
+    fail("gradients", "are those of a score, but the formula has no score=...");
   if (has_keep_)
     with_item("keep", [&] {
       kept_ = parse(items.keep, expression::Kind::condition, items.names, false, keep_);
       keep_.keep_only({&kept_, 1});
       ranges_of(keep_, all);
     });
+  if (has_dlse_)
+    with_item("dlse", [&] {
+      dlse_ = parse(items.dlse, expression::Kind::number, items.names, false, dlse_graph_);
+      dlse_graph_.keep_only({&dlse_, 1});
+      ranges_of(dlse_graph_, all);
+      for (const expression::Node& node : dlse_graph_.nodes())
+        if (node.operation == expression::Operation::variable &&
+            node.which == static_cast<std::size_t>(expression::Variable::j))
+          throw expression::ExpressionError(node.place, "dlse belongs to a query: it cannot use j");
+    });
+}
+
+void Variant::add_gradients(const std::vector<std::string_view>& wanted,
+                            const expression::Names& names) {
+  if (wanted.empty()) return;
+  partials_graph_ = score_;
+  std::vector<int> kept;
+  for (const std::string_view name : wanted) {
+    const auto array = std::ranges::find(names.arrays, name, named_first);
+    if (array == names.arrays.end())
+      fail("gradients", "'" + std::string(name.substr(0, 32)) +
+                            "' is neither an array nor a parameter of the formula");
+    const std::string output = "d" + array->first;
+    if (std::ranges::find(names_of_outputs, output) != std::end(names_of_outputs))
+      fail("gradients",
+           "'" + output + "' is another output: choose another name for '" + array->first + "'");
+    if (gradient(output) != nullptr) fail("gradients", "'" + array->first + "' is given twice");
+    const auto which = static_cast<std::size_t>(array - names.arrays.begin());
+    const std::int64_t first = gradient_size(), count = std::ssize(array->second);
+    const auto so_far = std::ssize(kept);
+    const auto nodes = static_cast<int>(score_.nodes().size());
+    for (int node = 0; node < nodes; ++node) {
+      const expression::Node of = score_[node];
+      if (of.operation != expression::Operation::element || of.which != which) continue;
+      const int by = partials_graph_.derivative(results_[0], node);
+      const expression::Node& derivative = partials_graph_[by];
+      if (derivative.operation == expression::Operation::number && derivative.number == 0) continue;
+      partials_.push_back({.index = of.of[0], .derivative = by, .first = first});
+      kept.insert(kept.end(), {of.of[0], by});
+    }
+    if (std::ssize(kept) == so_far)
+      fail("gradients", "the derivative of the score by '" + array->first +
+                            "' is 0 everywhere; leave it out of gradients=...");
+    gradients_.push_back({.output = output, .first = first, .count = count});
+  }
+  if (gradient_size() > most_gradients)
+    fail("gradients", "have " + std::to_string(gradient_size()) + " elements; at most " +
+                          std::to_string(most_gradients) + " are judged");
+  partials_graph_.keep_only(kept);
+  for (std::size_t k = 0; k < partials_.size(); ++k)
+    partials_[k].index = kept[2 * k], partials_[k].derivative = kept[2 * k + 1];
+}
+
+const Variant::Gradient* Variant::gradient(std::string_view output) const {
+  const auto found = std::ranges::find(gradients_, output, &Gradient::output);
+  return found == gradients_.end() ? nullptr : &*found;
 }
 
 expression::Ranges Variant::ranges(double largest_score) const {

@@ -3,9 +3,11 @@
 #include <array>
 #include <cstdint>
 #include <memory>
+#include <string>
 #include <string_view>
 #include <type_traits>
 #include <utility>
+#include <vector>
 
 #include "assay/engine/expression/evaluate.hpp"
 #include "assay/reference/real.hpp"
@@ -20,8 +22,10 @@ namespace assay::conformance::attention {
 ///
 ///     formula:score=cap*tanh(s/cap);keep=doc[i]==doc[j];cap=30;doc=64x0,65x1
 ///
-/// `score` and `keep` are expressions (engine/expression/README.md). Other names are parameters, or
-/// arrays if they have a comma or COUNTxNUMBER.
+/// `score`, `keep` and `dlse` are expressions (engine/expression/README.md). `gradients` names the
+/// arrays and parameters of the score whose gradients the kernel returns. `dlse` is the gradient of
+/// the loss by the LSE of a query, a function of b, n and i. Other names are parameters, or arrays
+/// if they have a comma or COUNTxNUMBER.
 class Variant {
  public:
   using Graph = engine::expression::Graph;
@@ -31,6 +35,39 @@ class Variant {
   /// Errors: std::invalid_argument that names the item and the place in its text: for an unknown
   /// name, for an operation that may be undefined for a pair of the problem, ...
   Variant(std::string_view text, const spec::AttentionProblem& problem);
+
+  /// An array or a parameter whose gradient is an output: numbers `first` to `first + count - 1` of
+  /// dformula. `output` is the name of the gradient: d and the name of the array.
+  struct Gradient {
+    std::string output;
+    std::int64_t first = 0, count = 1;
+  };
+  /// Nodes of partials_graph() for one reading of an array: the index of the element, the
+  /// derivative of the score by it, and the number of the first element in dformula.
+  struct Partial {
+    int index, derivative;
+    std::int64_t first;
+  };
+
+  const std::vector<Gradient>& gradients() const { return gradients_; }
+  /// Returns the gradient whose output has this name, or null.
+  const Gradient* gradient(std::string_view output) const;
+  /// Returns the number of elements of dformula.
+  std::int64_t gradient_size() const {
+    return gradients_.empty() ? 0 : gradients_.back().first + gradients_.back().count;
+  }
+  const Graph& partials_graph() const { return partials_graph_; }
+  const std::vector<Partial>& partials() const { return partials_; }
+
+  bool has_dlse() const { return has_dlse_; }
+  /// Returns the gradient of the loss by the LSE of a query; 0 if the formula has none.
+  template <class V>
+  V dlse(const reference::ScorePosition& at) const {
+    if (!has_dlse_) return V(0);
+    engine::expression::Values<V> values;
+    values.evaluate(dlse_graph_, places(V(0), {at.b, at.n, at.i, 0}));
+    return values[dlse_];
+  }
 
   bool has_score() const { return has_score_; }
   bool has_keep() const { return has_keep_; }
@@ -57,12 +94,17 @@ class Variant {
 
  private:
   engine::expression::Ranges ranges(double largest_score) const;
+  /// Adds the gradients of the arrays and parameters with these names.
+  void add_gradients(const std::vector<std::string_view>& wanted,
+                     const engine::expression::Names& names);
 
   std::int64_t group_, batch_, heads_, seq_q_, seq_kv_;
-  bool has_score_ = false, has_keep_ = false;
-  Graph score_, keep_;
+  bool has_score_ = false, has_keep_ = false, has_dlse_ = false;
+  Graph score_, keep_, partials_graph_, dlse_graph_;
   std::array<int, 2> results_ = {0, 0};
-  int kept_ = 0;
+  int kept_ = 0, dlse_ = 0;
+  std::vector<Gradient> gradients_;
+  std::vector<Partial> partials_;
 };
 
 /// Returns the formula in the field `variant` of a case, or null if it contains none.
@@ -82,6 +124,19 @@ class FormulaOf final : public reference::ScoreFormula<Real> {
     engine::expression::Values<Real> values;
     values.evaluate(variant_->score_graph(), variant_->places(scaled, at));
     return {values[variant_->score()], values[variant_->slope()]};
+  }
+  std::vector<typename reference::ScoreFormula<Real>::Partial> partials(
+      const Real& scaled, const reference::ScorePosition& at) const override {
+    engine::expression::Values<Real> values;
+    values.evaluate(variant_->partials_graph(), variant_->places(scaled, at));
+    std::vector<typename reference::ScoreFormula<Real>::Partial> all;
+    for (const auto& [index, derivative, first] : variant_->partials())
+      all.push_back({static_cast<std::size_t>(first) + static_cast<std::size_t>(values[index]),
+                     values[derivative]});
+    return all;
+  }
+  Real dlse(const reference::ScorePosition& at) const override {
+    return variant_->template dlse<Real>(at);
   }
 
  private:

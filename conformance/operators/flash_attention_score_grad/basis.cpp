@@ -3,6 +3,7 @@
 #include <string>
 #include <vector>
 
+#include "attention/bound/formula_gradients.hpp"
 #include "attention/bound/sink.hpp"
 #include "attention/flash/padding.hpp"
 #include "attention/structure.hpp"
@@ -26,27 +27,33 @@ Basis::Basis(const Case<Op>& c, const Op::Inputs& inputs, const Arithmetic& arit
 
 std::vector<Expectation> Basis::expectations() {
   std::vector<Expectation> all = AttentionBasis::expectations();
-  if (dense().sinks.empty()) return all;
-  all.push_back(attention::sink_expectation(dense(), arithmetic(), row_terms()));
+  for (Expectation& sums : sums_over_queries()) all.push_back(std::move(sums));
+  return all;
+}
+
+std::vector<Expectation> Basis::sums_over_queries() {
+  std::vector<Expectation> all = attention::formula_gradients(dense(), arithmetic(), row_terms());
+  if (!dense().sinks.empty())
+    all.push_back(attention::sink_expectation(dense(), arithmetic(), row_terms()));
   return all;
 }
 
 std::vector<Expectation> Basis::frames() {
   std::vector<Expectation> all = AttentionBasis::frames();
+  for (Expectation& frame : attention::formula_frames(dense())) all.push_back(std::move(frame));
   if (!dense().sinks.empty()) all.push_back(attention::sink_frame(dense()));
   return all;
 }
 
 void Basis::each_part(const TakePart& take) {
   AttentionBasis::each_part(take);
-  if (dense().sinks.empty()) return;
-  Expectation part = attention::sink_expectation(dense(), arithmetic(), row_terms());
-  take(part);
+  for (Expectation& part : sums_over_queries()) take(part);
 }
 
 std::vector<Finding> Basis::check_structure(const Op::Outputs& outputs) const {
   std::vector<Finding> findings = check_gradients(outputs);
   if (outputs.dsink) check_storage("dsink", *outputs.dsink, findings);
+  if (outputs.dformula) check_storage("dformula", *outputs.dformula, findings);
   return findings;
 }
 
@@ -70,11 +77,17 @@ std::unique_ptr<Definition> Basis::definition() const {
 }
 
 std::vector<double> Basis::values(const RowsOf& rows, const Op::Outputs& outputs) const {
-  if (rows.tensor != "dsink") return values_of(rows, outputs, case_.problem.input_layout);
-  const std::vector<std::int64_t> elements = spec::viewed_elements(*outputs.dsink);
+  const Variant* const variant = attention::variant_of(dense());
+  const Variant::Gradient* const gradient =
+      variant == nullptr ? nullptr : variant->gradient(rows.tensor);
+  if (rows.tensor != "dsink" && gradient == nullptr)
+    return values_of(rows, outputs, case_.problem.input_layout);
+  const spec::Tensor& tensor = gradient == nullptr ? *outputs.dsink : *outputs.dformula;
+  const std::int64_t first = gradient == nullptr ? 0 : gradient->first;
+  const std::vector<std::int64_t> elements = spec::viewed_elements(tensor);
   std::vector<double> values;
-  for (const std::int64_t head : rows.rows)
-    values.push_back(outputs.dsink->load(elements[static_cast<std::size_t>(head)]));
+  for (const std::int64_t row : rows.rows)
+    values.push_back(tensor.load(elements[static_cast<std::size_t>(first + row)]));
   return values;
 }
 

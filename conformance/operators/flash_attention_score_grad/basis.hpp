@@ -16,7 +16,8 @@ class Basis : public AttentionBasis {
 
   Basis(const Case<Op>& c, const Op::Inputs& inputs, const Arithmetic& arithmetic);
 
-  /// Adds dsink, if the case has a sink, to the expectations of AttentionBasis.
+  /// Adds dsink, if the case has a sink, and the gradients of a formula, if they are wanted, to the
+  /// expectations of AttentionBasis.
   std::vector<Expectation> expectations();
   std::vector<Expectation> frames();
   void each_part(const TakePart& take);
@@ -29,6 +30,8 @@ class Basis : public AttentionBasis {
                                      const spec::Numerics& numerics, CaseReport& report);
 
  private:
+  /// Returns the expectations of the outputs that sum over all queries of several heads.
+  std::vector<Expectation> sums_over_queries();
   std::vector<Finding> check_gradients(const Op::Outputs& outputs) const;
 
   const Case<Op>& case_;

@@ -32,6 +32,7 @@ class InManyDigits final
   std::int64_t products(const std::string& tensor) const override {
     const Op::Problem& p = problem_;
     const std::int64_t width = p.head_dim + p.head_dim_rope;
+    if (gradient_of(tensor) != nullptr) return spec::score_count(p) * (width + p.head_dim_v);
     if (tensor == "dsink") return spec::score_count(p) / p.heads_q * (width + p.head_dim_v);
     return is_of_query(tensor) ? longest(keys_) * (2 * width + p.head_dim_v)
                                : longest(queries_) * p.group() * 2 * (width + p.head_dim_v);
@@ -44,7 +45,10 @@ class InManyDigits final
   template <class Oracles>
   DefinedRows rows(const std::string& tensor, std::int64_t number, const Oracles& oracle) const {
     DefinedRows rows;
-    if (tensor == "dsink") {
+    if (const Variant::Gradient* const gradient = gradient_of(tensor)) {
+      const auto k = static_cast<std::size_t>(gradient->first + number);
+      add_row(rows, gradient->output.c_str(), std::vector{oracle(0).dformula(k)});
+    } else if (tensor == "dsink") {
       add_row(rows, "dsink", std::vector{oracle(0).dsink(number)});
     } else if (is_of_query(tensor)) {
       const auto [b, n, s] = queries_.position(number);
@@ -60,6 +64,10 @@ class InManyDigits final
   }
 
  private:
+  const Variant::Gradient* gradient_of(const std::string& tensor) const {
+    return variant_ == nullptr ? nullptr : variant_->gradient(tensor);
+  }
+
   const Op::Problem& problem_;
   const Op::Inputs& inputs_;
   spec::Extents queries_, keys_;

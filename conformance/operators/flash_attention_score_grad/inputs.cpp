@@ -61,6 +61,15 @@ Tensor heads_of(const spec::Parameter& parameter, const Op::Problem& p,
 
 }  // namespace
 
+void Suite<Op>::add_outputs(const Case<Op>& c, Op::Outputs& outputs) {
+  const auto variant = attention::variant_of(c.variant, c.problem);
+  if (variant != nullptr && !variant->gradients().empty())
+    outputs.dformula = poisoned_tensor({.present = true,
+                                        .dtype = spec::DType::fp32,
+                                        .shape = {variant->gradient_size()},
+                                        .strides = {1}});
+}
+
 Op::Inputs Suite<Op>::draw(const Case<Op>& c) {
   const Op::Problem& p = c.problem;
   const auto call = spec::call_of(p, c.entry_point, c.product, c.inputs, c.outputs);

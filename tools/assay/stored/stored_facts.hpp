@@ -90,6 +90,16 @@ fixtures::Expectation expectation_of(const conformance::Case<Op>& c) {
                                .outputs = facts(typename Op::Outputs{})};
   for (fixtures::TensorFacts& output : all.outputs)
     output.may_lack_reference = output.name == "softmax_sum";
+  if constexpr (requires(typename Op::Outputs added) {
+                  conformance::Suite<Op>::add_outputs(c, added);
+                }) {
+    typename Op::Outputs added;
+    conformance::Suite<Op>::add_outputs(c, added);
+    conformance::visit_tensors(added, [&](std::string_view name, const spec::Tensor& tensor) {
+      if (std::ranges::find(all.outputs, name, &fixtures::TensorFacts::name) == all.outputs.end())
+        all.outputs.push_back({std::string(name), tensor.dtype, tensor.shape, true});
+    });
+  }
   return all;
 }
 

@@ -57,8 +57,9 @@ typename Op::Inputs make_inputs(const Case<Op>& c) {
   return Suite<Op>::draw(c);
 }
 
-/// Creates one output for each output parameter of the call, with the strides of the case. The
-/// whole storage contains poison, including the viewed elements.
+/// Creates one output for each output parameter of the call, with the strides of the case, and the
+/// outputs that the case has in addition (Suite<Op>::add_outputs). The whole storage contains
+/// poison, including the viewed elements.
 template <class Op>
 typename Op::Outputs make_outputs(const Case<Op>& c) {
   const auto call = call_of(c.problem, c.entry_point, c.product, c.inputs, c.outputs);
@@ -69,6 +70,8 @@ typename Op::Outputs make_outputs(const Case<Op>& c) {
         if (own == name && p.present) member = poisoned_tensor(p);
     });
   });
+  if constexpr (requires { Suite<Op>::add_outputs(c, outputs); })
+    Suite<Op>::add_outputs(c, outputs);
   return outputs;
 }
 

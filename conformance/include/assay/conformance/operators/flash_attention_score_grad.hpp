@@ -37,6 +37,9 @@ struct Suite<spec::FlashAttentionScoreGrad> : flash::SuiteOf<spec::FlashAttentio
   /// as the operator stores them.
   static Op::Inputs draw(const Case<Op>& c);
 
+  /// Adds the output dformula if the case has a formula whose gradients are judged.
+  static void add_outputs(const Case<Op>& c, Op::Outputs& outputs);
+
   static Op::Inputs moved(const Op::Problem& problem, const Op::Problem& other,
                           const Op::Inputs& inputs);
 

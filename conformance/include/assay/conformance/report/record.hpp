@@ -34,10 +34,10 @@ spec::Tensor rounded_rows(const Expected& expected, spec::DType dtype,
                           const spec::Numerics& numerics);
 
 /// Returns the element type of an output of the case: statistics are fp32, whatever the type of the
-/// problem.
+/// problem, and so are outputs that no parameter describes, the gradients of a formula.
 template <class Op>
 spec::DType dtype_of_output(const Case<Op>& c, std::string_view output) {
-  spec::DType dtype = c.problem.dtype;
+  spec::DType dtype = spec::DType::fp32;
   const auto call = call_of(c);
   visit_fields(call.parameters, [&]<class Member>(std::string_view name, const Member& parameter) {
     if constexpr (std::same_as<Member, spec::Parameter>)

@@ -99,6 +99,9 @@ struct FlashAttentionScoreGrad {
     Tensor dq, dk, dv;
     std::optional<Tensor> dq_rope = {}, dk_rope = {};
     std::optional<Tensor> dsink = {};  ///< (heads_q), fp32
+    /// Not documented: the gradients of the arrays and parameters of a user's formula, one after
+    /// the other, in one axis, fp32.
+    std::optional<Tensor> dformula = {};
   };
 
   /// The tensors and host arrays of phase 1, by their documented names.
@@ -156,6 +159,7 @@ void visit_fields(Outputs& outputs, Visitor&& visit) {
   visit("dk_rope", outputs.dk_rope);
   visit("dv", outputs.dv);
   visit("dsink", outputs.dsink);
+  visit("dformula", outputs.dformula);
 }
 
 /// Calls visit(name, member) for every tensor (a Parameter), host array (optional) and null pointer
