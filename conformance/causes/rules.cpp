@@ -22,7 +22,7 @@ double bits_of(double failing, double passing) {
 
 /// A rule, and two counts: the open (not yet explained) cases and the passed cases for which it
 /// holds.
-struct Grown {
+struct Generated {
   SeparatingRule rule;
   double hit, missed;
   double terms = 0;  ///< cost of its terms (bits)
@@ -31,9 +31,9 @@ struct Grown {
   double precision() const { return hit / (hit + missed); }
 };
 
-std::vector<std::string> fields_of(const Grown& grown) {
+std::vector<std::string> fields_of(const Generated& generated) {
   std::vector<std::string> fields;
-  for (const Condition* term : grown.rule.terms)
+  for (const Condition* term : generated.rule.terms)
     fields.insert(fields.end(), term->fields.begin(), term->fields.end());
   return fields;
 }
@@ -50,16 +50,16 @@ class Learner {
   }
 
   SeparatingRule learn() const {
-    Grown found = none_;
-    const auto take = [&](const Grown& rule) {
+    Generated found = none_;
+    const auto take = [&](const Generated& rule) {
       if (rule.total < found.total - 1e-9) found = rule;
     };
     for (const auto& terms : vocabulary_.rules)
-      if (const Grown rule = known(terms); separates(rule)) take(rule);
-    std::vector<Grown> kept = {none_};
+      if (const Generated rule = known(terms); separates(rule)) take(rule);
+    std::vector<Generated> kept = {none_};
     for (std::size_t length = 0; length < limits::most_terms; ++length) {
-      std::vector<Grown> next;
-      for (const Grown& rule : kept)
+      std::vector<Generated> next;
+      for (const Generated& rule : kept)
         if (rule.missed > 0) grow(rule, next);
       kept = best(next);
       std::ranges::for_each(kept, take);
@@ -68,7 +68,7 @@ class Learner {
   }
 
  private:
-  bool separates(const Grown& rule) const {
+  bool separates(const Generated& rule) const {
     return rule.hit > 0 && rule.precision() > none_.precision();
   }
 
@@ -80,13 +80,13 @@ class Learner {
     return std::max(choice_, limits::least_saving * none_.total) + term.bits;
   }
 
-  void count(Grown& rule) const {
+  void count(Generated& rule) const {
     rule.total = rule.terms + bits_of(rule.hit, rule.missed) +
                  bits_of(none_.hit - rule.hit, none_.missed - rule.missed);
   }
 
-  Grown known(const std::vector<const Condition*>& terms) const {
-    Grown rule = none_;
+  Generated known(const std::vector<const Condition*>& terms) const {
+    Generated rule = none_;
     for (const Condition* term : terms) rule.rule.cases = rule.rule.cases & term->cases;
     rule.rule.terms = terms;
     rule.hit = static_cast<double>(rule.rule.cases.common(sample_.open));
@@ -96,12 +96,12 @@ class Learner {
     return rule;
   }
 
-  void grow(const Grown& parent, std::vector<Grown>& onto) const {
+  void grow(const Generated& parent, std::vector<Generated>& onto) const {
     const CaseSet open = parent.rule.cases & sample_.open;
     const CaseSet passed = parent.rule.cases & sample_.passed;
-    std::vector<Grown> children;
+    std::vector<Generated> children;
     for (const Condition* condition : vocabulary_.conditions) {
-      Grown child = {{parent.rule.terms, parent.rule.cases}, 0, 0};
+      Generated child = {{parent.rule.terms, parent.rule.cases}, 0, 0};
       child.hit = static_cast<double>(open.common(condition->cases));
       child.missed = static_cast<double>(passed.common(condition->cases));
       // Skip a term that excludes no passing case.
@@ -111,7 +111,7 @@ class Learner {
       child.rule.terms.push_back(condition);
       children.push_back(std::move(child));
     }
-    for (Grown& child : best(children)) {
+    for (Generated& child : best(children)) {
       child.rule.cases = child.rule.cases & child.rule.terms.back()->cases;
       onto.push_back(std::move(child));
     }
@@ -120,8 +120,8 @@ class Learner {
   /// The rules that are kept for extension by further terms: those with the fewest bits, and those
   /// with the largest hit * precision. If many of them compare the same fields, only a few are
   /// kept.
-  std::vector<Grown> best(const std::vector<Grown>& rules) const {
-    std::vector<Grown> chosen;
+  std::vector<Generated> best(const std::vector<Generated>& rules) const {
+    std::vector<Generated> chosen;
     const auto take = [&](const auto& value) {
       std::vector<std::pair<double, std::size_t>> order;
       for (std::size_t k = 0; k < rules.size(); ++k) order.emplace_back(value(rules[k]), k);
@@ -134,14 +134,14 @@ class Learner {
         if (++places == limits::beam) break;
       }
     };
-    take([](const Grown& rule) { return rule.total; });
-    take([](const Grown& rule) { return -rule.hit * rule.precision(); });
+    take([](const Generated& rule) { return rule.total; });
+    take([](const Generated& rule) { return -rule.hit * rule.precision(); });
     return chosen;
   }
 
   const Vocabulary& vocabulary_;
   const Sample& sample_;
-  Grown none_;  ///< the rule without terms
+  Generated none_;  ///< the rule without terms
   double choice_;
 };
 

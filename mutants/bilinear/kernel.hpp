@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "bilinear/planter.hpp"
+#include "bilinear/injector.hpp"
 #include "checked.hpp"
 #include "misread.hpp"
 
@@ -121,11 +121,11 @@ struct DoubleSums : Kernel<Op> {
 template <class Op, std::size_t number>
 std::vector<MutantOf<Op>> tensor_mutants_of() {
   constexpr auto row = std::get<number>(spec::table_of<Op>);
-  constexpr Planter<Op, Kernel<Op>> plant = {{}};
+  constexpr Injector<Op, Kernel<Op>> inject = {{}};
   if constexpr (requires(typename Op::Inputs & inputs) { inputs.*row.member; })
-    return plant.template tampered<row.member>({"of_head_0", "transposed", "reversed"});
+    return inject.template tampered<row.member>({"of_head_0", "transposed", "reversed"});
   else
-    return plant.template tampered<row.member>(
+    return inject.template tampered<row.member>(
         {"rows_shifted", "heads_exchanged", "negative_clipped", "all_zeros", "all_nan",
          "one_element_off", "scale_one_percent_more", "adds_to_old_output"},
         true);
@@ -135,28 +135,28 @@ std::vector<MutantOf<Op>> tensor_mutants_of() {
 /// each tensor and in what is declared, and faults in argument checks.
 template <class Op>
 std::vector<MutantOf<Op>> mutants_of() {
-  constexpr Planter<Op, Kernel<Op>> plant = {{}};
+  constexpr Injector<Op, Kernel<Op>> inject = {{}};
   std::vector<MutantOf<Op>> all = {
-      plant.healthy("plain", "adds in fp32, in order", {}),
-      plant.healthy("pairwise", "adds pairwise", {.summation = Summation::tree}),
-      plant.healthy("shuffled", "another order in every run", {.term_order = TermOrder::shuffled}),
-      plant.healthy("truncating", "the cast truncates and saturates, as declared",
-                    {.round_out = spec::Rounding::rtz}),
-      plant.template healthy<DoubleSums<Op>>("double_sums", "sums in 53 bits", {}),
-      plant.template planted<FirstTermLost<Op>>("first_term_lost", "sums omit their first term"),
-      plant.template planted<LastTermLost<Op>>("last_term_lost", "sums omit their last term"),
-      plant.template planted<SumsIn16Bits<Op>>("sums_in_16_bits", "sums are rounded to 16 bits"),
-      plant.template planted<ProductsIn16Bits<Op>>("products_in_16_bits",
-                                                   "products are rounded to 16 bits"),
-      plant.template planted<Crashes<Op, Kernel<Op>>>("crashes", "the run ends in an exception")};
+      inject.healthy("plain", "adds in fp32, in order", {}),
+      inject.healthy("pairwise", "adds pairwise", {.summation = Summation::tree}),
+      inject.healthy("shuffled", "another order in every run", {.term_order = TermOrder::shuffled}),
+      inject.healthy("truncating", "the cast truncates and saturates, as declared",
+                     {.round_out = spec::Rounding::rtz}),
+      inject.template healthy<DoubleSums<Op>>("double_sums", "sums in 53 bits", {}),
+      inject.template injected<FirstTermLost<Op>>("first_term_lost", "sums omit their first term"),
+      inject.template injected<LastTermLost<Op>>("last_term_lost", "sums omit their last term"),
+      inject.template injected<SumsIn16Bits<Op>>("sums_in_16_bits", "sums are rounded to 16 bits"),
+      inject.template injected<ProductsIn16Bits<Op>>("products_in_16_bits",
+                                                     "products are rounded to 16 bits"),
+      inject.template injected<Crashes<Op, Kernel<Op>>>("crashes", "the run ends in an exception")};
   const auto append = [&](std::vector<MutantOf<Op>> more) {
     all.insert(all.end(), more.begin(), more.end());
   };
   constexpr auto count = std::tuple_size_v<std::remove_const_t<decltype(spec::table_of<Op>)>>;
   [&]<std::size_t... k>(std::index_sequence<k...>) { (append(tensor_mutants_of<Op, k>()), ...); }
   (std::make_index_sequence<count>());
-  append(plant.strides_ignored());
-  append(plant.undeclared());
+  append(inject.strides_ignored());
+  append(inject.undeclared());
   all.push_back(checking<Kernel<Op>, Op>("checked", "checks its arguments", SummingPlan{}, {}));
   all.back().healthy = true;
   append(careless<Kernel<Op>, Op>(SummingPlan{}, {}));

@@ -4,12 +4,12 @@
 #include <utility>
 #include <vector>
 
-#include "bilinear/planter.hpp"
+#include "bilinear/injector.hpp"
 #include "compression/kernel.hpp"
 
 namespace assay::mutants::compress {
 
-using bilinear::concatenated, bilinear::OffsetIgnored, bilinear::Planter;
+using bilinear::concatenated, bilinear::OffsetIgnored, bilinear::Injector;
 
 /// Replacements for the steps of a kernel; null: the step is unchanged. A function that returns
 /// void changes the result of the step.
@@ -109,9 +109,9 @@ struct OwnList : Kernel {
 
 /// Makes the mutants of one operator. A fault with Changes gives a kernel with these changes.
 template <class Op, class Kernel>
-struct WindowPlanter : Planter<Op, Kernel> {
+struct WindowInjector : Injector<Op, Kernel> {
   MutantOf<Op> changed(const std::string& name, std::string bug, const Changes& changes) const {
-    return this->template planted_with<Changed<Kernel>>(name, std::move(bug), changes);
+    return this->template injected_with<Changed<Kernel>>(name, std::move(bug), changes);
   }
   std::vector<MutantOf<Op>> changed(const std::vector<Fault>& faults) const {
     std::vector<MutantOf<Op>> all;

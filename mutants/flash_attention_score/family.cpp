@@ -53,9 +53,9 @@ std::vector<MutantOf<spec::FlashAttentionScore>> mutants() {
 }
 
 template <>
-std::vector<MutantOf<spec::FlashAttentionScore>> grown_mutants() {
+std::vector<MutantOf<spec::FlashAttentionScore>> generated_mutants() {
   std::vector<MutantOf<spec::FlashAttentionScore>> all;
-  for (const Mutant& mutant : grown_forward_mutants())
+  for (const Mutant& mutant : generated_forward_mutants())
     all.push_back(attention_forward::forward_of(mutant));
   return all;
 }

@@ -65,13 +65,13 @@ struct DelayedWrite : Counting {
 }  // namespace
 
 std::vector<Mutant> conduct_mutants() {
-  Mutant seldom = planted<OnceInFiftyRuns>("once_in_50_runs", "dk is 0 in every 50th run");
+  Mutant seldom = injected<OnceInFiftyRuns>("once_in_50_runs", "dk is 0 in every 50th run");
   seldom.subject = Subject::many_calls;
   return {
-      planted<StateBetweenCalls>("state_between_calls",
-                                 "a row of dv starts from the values of the previous call"),
+      injected<StateBetweenCalls>("state_between_calls",
+                                  "a row of dv starts from the values of the previous call"),
       std::move(seldom),
-      planted<DelayedWrite>(
+      injected<DelayedWrite>(
           "delayed_write",
           "a race: one query, a different one in every run, loses the contribution of the last "
           "tile of keys"),

@@ -89,27 +89,27 @@ struct UnusedDropMaskCounts : Kernel {
 
 std::vector<Mutant> dropout_mutants() {
   return {
-      planted<DropBitsReversed>("drop_bits_reversed",
-                                "the first drop bit of a byte is read from the highest bit",
-                                ascend_like),
-      planted<DropRowsByteAligned>("drop_rows_byte_aligned",
-                                   "every row of drop bits is read from a byte boundary"),
-      planted<DropBitsOfLongest>(
+      injected<DropBitsReversed>("drop_bits_reversed",
+                                 "the first drop bit of a byte is read from the highest bit",
+                                 ascend_like),
+      injected<DropRowsByteAligned>("drop_rows_byte_aligned",
+                                    "every row of drop bits is read from a byte boundary"),
+      injected<DropBitsOfLongest>(
           "drop_bits_of_longest",
           "drop bits are indexed as if every sequence had the maximum length"),
-      planted<DropBitsOfFirstHead>("drop_bits_of_first_head",
-                                   "the drop bits of head 0 are used for every head"),
-      planted<DropScaleMissingOnDp>("drop_scale_missing_on_dp", "dP lacks 1/keep_prob",
-                                    ascend_like),
-      planted<DropScaleMissingOnP>("drop_scale_missing_on_p",
-                                   "in dv, P is not multiplied by "
-                                   "1/keep_prob"),
-      planted<DropScaleTwice>("drop_scale_twice", "1/keep_prob is applied twice"),
-      planted<DropMissingOnDp>("drop_missing_on_dp", "dP is not dropped", ascend_like),
-      planted<UnusedDropMaskCounts>("unused_drop_mask_counts",
-                                    "with keep_prob 1 a drop mask is read as one byte per score"),
-      planted<DropOnRowTerm>("drop_on_row_term",
-                             "dropout is applied to delta (the row term), as to dP"),
+      injected<DropBitsOfFirstHead>("drop_bits_of_first_head",
+                                    "the drop bits of head 0 are used for every head"),
+      injected<DropScaleMissingOnDp>("drop_scale_missing_on_dp", "dP lacks 1/keep_prob",
+                                     ascend_like),
+      injected<DropScaleMissingOnP>("drop_scale_missing_on_p",
+                                    "in dv, P is not multiplied by "
+                                    "1/keep_prob"),
+      injected<DropScaleTwice>("drop_scale_twice", "1/keep_prob is applied twice"),
+      injected<DropMissingOnDp>("drop_missing_on_dp", "dP is not dropped", ascend_like),
+      injected<UnusedDropMaskCounts>("unused_drop_mask_counts",
+                                     "with keep_prob 1 a drop mask is read as one byte per score"),
+      injected<DropOnRowTerm>("drop_on_row_term",
+                              "dropout is applied to delta (the row term), as to dP"),
   };
 }
 

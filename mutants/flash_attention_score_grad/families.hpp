@@ -7,7 +7,7 @@
 
 #include "assay/mutants/mutant.hpp"
 #include "flash_attention_score_grad/kernel/kernel.hpp"
-#include "planting.hpp"
+#include "injecting.hpp"
 
 namespace assay::mutants {
 
@@ -78,8 +78,8 @@ concept ChangesForward = requires {
 
 /// Returns a mutant of class Bug that follows `plan` and declares the numerics of `plan`.
 template <class Bug>
-Mutant planted(const std::string& name, std::string bug, const Plan& plan = flash_like) {
-  Mutant mutant = planted_in<Op, Bug>(name, std::move(bug), plan);
+Mutant injected(const std::string& name, std::string bug, const Plan& plan = flash_like) {
+  Mutant mutant = injected_in<Op, Bug>(name, std::move(bug), plan);
   mutant.changes_forward = ChangesForward<Bug>;
   return mutant;
 }

@@ -62,8 +62,8 @@ struct DeadSumOfOne : Kernel {
 };
 
 template <class Bug>
-Mutant planted_forward(const std::string& name, std::string bug, const Plan& plan) {
-  Mutant mutant = planted<Bug>(name, std::move(bug), plan);
+Mutant injected_forward(const std::string& name, std::string bug, const Plan& plan) {
+  Mutant mutant = injected<Bug>(name, std::move(bug), plan);
   mutant.subject = Subject::forward;
   return mutant;
 }
@@ -72,20 +72,20 @@ Mutant planted_forward(const std::string& name, std::string bug, const Plan& pla
 
 std::vector<Mutant> forward_mutants() {
   return {
-      planted_forward<SumCountsMaskedKeys>("forward_sum_counts_masked",
-                                           "softmax_sum counts masked keys", flash_like),
-      planted_forward<MaxBeforeBias>("forward_max_before_bias",
-                                     "softmax_max is computed before the position bias is added",
+      injected_forward<SumCountsMaskedKeys>("forward_sum_counts_masked",
+                                            "softmax_sum counts masked keys", flash_like),
+      injected_forward<MaxBeforeBias>("forward_max_before_bias",
+                                      "softmax_max is computed before the position bias is added",
+                                      ascend_like),
+      injected_forward<OutputNotRescaled>("forward_output_not_rescaled",
+                                          "attention_in is not divided by keep_prob", flash_like),
+      injected_forward<SumOfDropped>("forward_sum_of_dropped",
+                                     "softmax_sum is the sum of the probabilities after dropout",
                                      ascend_like),
-      planted_forward<OutputNotRescaled>("forward_output_not_rescaled",
-                                         "attention_in is not divided by keep_prob", flash_like),
-      planted_forward<SumOfDropped>("forward_sum_of_dropped",
-                                    "softmax_sum is the sum of the probabilities after dropout",
-                                    ascend_like),
-      planted_forward<OneReplica>("forward_one_replica",
-                                  "each statistic is written once, not eight times", ascend_like),
-      planted_forward<DeadSumOfOne>("forward_dead_sum_of_one",
-                                    "a row without keys has softmax_sum 1", flash_like),
+      injected_forward<OneReplica>("forward_one_replica",
+                                   "each statistic is written once, not eight times", ascend_like),
+      injected_forward<DeadSumOfOne>("forward_dead_sum_of_one",
+                                     "a row without keys has softmax_sum 1", flash_like),
   };
 }
 

@@ -65,22 +65,22 @@ struct LastBatchSkipped : Kernel {
 
 std::vector<Mutant> head_and_scale_mutants() {
   return {
-      planted<ScaleMissingOnDk>("scale_missing_on_dk", "dk is not multiplied by scale_value",
-                                ascend_like),
-      planted<ScaleMissingOnDq>("scale_missing_on_dq", "dq is not multiplied by scale_value"),
-      planted<ScaleTwiceOnDq>("scale_twice_on_dq", "dq is multiplied by scale_value twice"),
-      planted<ScaleFromHeadDim>("scale_from_head_dim", "uses 1/sqrt(head_dim) for scale_value",
-                                ascend_like),
-      planted<ScaleWithoutSign>("scale_without_sign", "uses the absolute value of scale_value"),
-      planted<ScaleOnePercentOff>("scale_one_percent_off", "scale_value is 1 % too large",
-                                  ascend_like),
-      planted<KvHeadModulo>("kv_head_modulo", "query head n reads key head n mod heads_kv"),
-      planted<LastHeadOfGroupOnly>(
+      injected<ScaleMissingOnDk>("scale_missing_on_dk", "dk is not multiplied by scale_value",
+                                 ascend_like),
+      injected<ScaleMissingOnDq>("scale_missing_on_dq", "dq is not multiplied by scale_value"),
+      injected<ScaleTwiceOnDq>("scale_twice_on_dq", "dq is multiplied by scale_value twice"),
+      injected<ScaleFromHeadDim>("scale_from_head_dim", "uses 1/sqrt(head_dim) for scale_value",
+                                 ascend_like),
+      injected<ScaleWithoutSign>("scale_without_sign", "uses the absolute value of scale_value"),
+      injected<ScaleOnePercentOff>("scale_one_percent_off", "scale_value is 1 % too large",
+                                   ascend_like),
+      injected<KvHeadModulo>("kv_head_modulo", "query head n reads key head n mod heads_kv"),
+      injected<LastHeadOfGroupOnly>(
           "last_head_of_group_only",
           "dk and dv contain only the contribution of the last query head of a group"),
-      planted<LastHeadSkipped>("last_head_skipped", "the last query head contributes nothing"),
-      planted<LastBatchSkipped>("last_batch_skipped", "the last batch contributes nothing",
-                                ascend_like),
+      injected<LastHeadSkipped>("last_head_skipped", "the last query head contributes nothing"),
+      injected<LastBatchSkipped>("last_batch_skipped", "the last batch contributes nothing",
+                                 ascend_like),
   };
 }
 

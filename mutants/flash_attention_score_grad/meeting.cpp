@@ -116,7 +116,7 @@ struct DropRowsOfSquare : Kernel {
 
 template <class Bug>
 SizeMutant meeting(const std::string& name, std::string bug) {
-  return {planted<Bug>(name, std::move(bug)), Bug::concerns};
+  return {injected<Bug>(name, std::move(bug)), Bug::concerns};
 }
 
 }  // namespace

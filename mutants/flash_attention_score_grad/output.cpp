@@ -64,18 +64,18 @@ struct RefusesOddLengths : Kernel {
 
 std::vector<Mutant> output_mutants() {
   return {
-      planted<AllZeros>("all_zeros", "every gradient is 0"),
-      planted<AllNan>("all_nan", "every gradient is NaN"),
-      planted<DqNegated>("dq_negated", "dq has the wrong sign", ascend_like),
-      planted<OneDvElementHalfMore>("one_dv_element_half_more",
-                                    "the largest element of dv is 50 % too large"),
-      planted<TwoDkRowsSwapped>("two_dk_rows_swapped", "dk of keys 0 and 1 are swapped",
-                                ascend_like),
-      planted<OneDqRowZero>("one_dq_row_zero", "one row of dq is 0"),
-      planted<DkDvExchanged>("dk_dv_exchanged", "dk and dv are swapped"),
-      planted<Crashes<Op, Kernel>>("crashes", "the run ends in an exception"),
-      planted<RefusesOddLengths>("refuses_odd_lengths",
-                                 "legal calls with an odd seq_q are refused"),
+      injected<AllZeros>("all_zeros", "every gradient is 0"),
+      injected<AllNan>("all_nan", "every gradient is NaN"),
+      injected<DqNegated>("dq_negated", "dq has the wrong sign", ascend_like),
+      injected<OneDvElementHalfMore>("one_dv_element_half_more",
+                                     "the largest element of dv is 50 % too large"),
+      injected<TwoDkRowsSwapped>("two_dk_rows_swapped", "dk of keys 0 and 1 are swapped",
+                                 ascend_like),
+      injected<OneDqRowZero>("one_dq_row_zero", "one row of dq is 0"),
+      injected<DkDvExchanged>("dk_dv_exchanged", "dk and dv are swapped"),
+      injected<Crashes<Op, Kernel>>("crashes", "the run ends in an exception"),
+      injected<RefusesOddLengths>("refuses_odd_lengths",
+                                  "legal calls with an odd seq_q are refused"),
   };
 }
 

@@ -241,55 +241,57 @@ std::vector<Mutant> public_faults() {
   constexpr Plan truncated = {.exponential = Exponential::fused_exp2,
                               .round_out = spec::Rounding::rtz};
   std::vector<Mutant> all = {
-      planted<HeadSizePaddedTwice>("public_head_size_padded_twice",
-                                   "rows of dq are lost if head_dim is padded to two different "
-                                   "sizes"),
-      planted<DropBitsByVisibleKeys>("public_drop_bits_by_visible_keys",
-                                     "the row stride of drop bits is the number of visible keys"),
-      planted<DropMissingBeforeRowTerm>(
+      injected<HeadSizePaddedTwice>("public_head_size_padded_twice",
+                                    "rows of dq are lost if head_dim is padded to two different "
+                                    "sizes"),
+      injected<DropBitsByVisibleKeys>("public_drop_bits_by_visible_keys",
+                                      "the row stride of drop bits is the number of visible keys"),
+      injected<DropMissingBeforeRowTerm>(
           "public_drop_missing_before_row_term",
           "dropout is not applied to dP before delta (the row term) is subtracted"),
-      planted<BiasBeyondLastQuery>("public_bias_beyond_last_query",
-                                   "in rows beyond the last query, the bias makes P overflow"),
-      planted<KeysWithoutQueriesUnwritten>("public_keys_without_queries_unwritten",
-                                           "dk and dv of sequences without queries are not "
-                                           "written"),
-      planted<QueriesWithoutKeysUnwritten>("public_queries_without_keys_unwritten",
-                                           "dq of sequences without keys is not written"),
-      planted<LastKeyTileOverNextHead>("public_last_key_tile_over_next_head",
-                                       "the last key tile is written over the next head"),
-      planted<RowTermGridOfKeys>("public_row_term_grid_of_keys",
-                                 "delta (the row term) is computed only for the first tiles of "
-                                 "queries, as many as there are tiles of keys"),
-      planted<DqGridOfKeys>(
+      injected<BiasBeyondLastQuery>("public_bias_beyond_last_query",
+                                    "in rows beyond the last query, the bias makes P overflow"),
+      injected<KeysWithoutQueriesUnwritten>("public_keys_without_queries_unwritten",
+                                            "dk and dv of sequences without queries are not "
+                                            "written"),
+      injected<QueriesWithoutKeysUnwritten>("public_queries_without_keys_unwritten",
+                                            "dq of sequences without keys is not written"),
+      injected<LastKeyTileOverNextHead>("public_last_key_tile_over_next_head",
+                                        "the last key tile is written over the next head"),
+      injected<RowTermGridOfKeys>("public_row_term_grid_of_keys",
+                                  "delta (the row term) is computed only for the first tiles of "
+                                  "queries, as many as there are tiles of keys"),
+      injected<DqGridOfKeys>(
           "public_dq_grid_of_keys",
           "dq is stored only for the first tiles of queries, as many as there are tiles of keys",
           ascend_like),
-      planted<AccumulatorOfNoLoop<true>>("public_accumulator_of_dq_of_no_loop",
-                                         "with at most one causal tile, dq is added to old values"),
-      planted<AccumulatorOfNoLoop<false>>(
+      injected<AccumulatorOfNoLoop<true>>(
+          "public_accumulator_of_dq_of_no_loop",
+          "with at most one causal tile, dq is added to old values"),
+      injected<AccumulatorOfNoLoop<false>>(
           "public_accumulator_of_dk_of_no_loop",
           "with at most one tile of queries, dk and dv are added to old values", ascend_like),
-      planted<DeadRowsComputed<true>>("public_masked_rows_alike",
-                                      "a fully masked row attends to all keys equally"),
-      planted<DeadRowsComputed<false>>("public_masked_rows_no_numbers",
-                                       "P of a fully masked row is NaN"),
-      planted<SlopesFromOtherCorner>("public_slopes_from_other_corner",
-                                     "distances are measured from the lower right corner"),
-      planted<SequenceForQuery>("public_sequence_for_query",
-                                "token b is used as the only query of sequence b"),
-      planted<EpilogueOf32Channels<true>>("public_epilogue_of_dq_in_32_channels",
-                                          "dq is stored 32 channels at a time"),
-      planted<EpilogueOf32Channels<false>>("public_epilogue_of_dk_in_32_channels",
-                                           "dk and dv are stored 32 channels at a time",
-                                           ascend_like),
-      planted<RaceOnRowTerm>(
+      injected<DeadRowsComputed<true>>("public_masked_rows_alike",
+                                       "a fully masked row attends to all keys equally"),
+      injected<DeadRowsComputed<false>>("public_masked_rows_no_numbers",
+                                        "P of a fully masked row is NaN"),
+      injected<SlopesFromOtherCorner>("public_slopes_from_other_corner",
+                                      "distances are measured from the lower right corner"),
+      injected<SequenceForQuery>("public_sequence_for_query",
+                                 "token b is used as the only query of sequence b"),
+      injected<EpilogueOf32Channels<true>>("public_epilogue_of_dq_in_32_channels",
+                                           "dq is stored 32 channels at a time"),
+      injected<EpilogueOf32Channels<false>>("public_epilogue_of_dk_in_32_channels",
+                                            "dk and dv are stored 32 channels at a time",
+                                            ascend_like),
+      injected<RaceOnRowTerm>(
           "public_race_on_row_term",
           "in one of 120 runs delta (the row term) is read before it is written"),
-      planted<StatisticsInBf16>("public_statistics_in_bf16", "statistics are kept in bf16"),
-      planted<ProductsInTf32>("public_products_in_tf32", "operands enter the products in tf32"),
-      planted<PartialDkIn16Bits>("public_partial_dk_in_16_bits",
-                                 "dk of a group's heads is accumulated in the type of the tensors"),
+      injected<StatisticsInBf16>("public_statistics_in_bf16", "statistics are kept in bf16"),
+      injected<ProductsInTf32>("public_products_in_tf32", "operands enter the products in tf32"),
+      injected<PartialDkIn16Bits>(
+          "public_partial_dk_in_16_bits",
+          "dk of a group's heads is accumulated in the type of the tensors"),
       misdeclared("public_casts_truncate", "the last cast truncates", truncated, flash_like),
   };
   // The cases of a sweep expose these mutants; the cases of the kill table do not.

@@ -79,11 +79,11 @@ std::vector<Mutant> row_mutants() {
   constexpr Plan own_output = {.stats = spec::Origin::own, .delta = spec::RowTerm::own_output};
   constexpr Plan own_term_staged = {.stats = spec::Origin::own, .delta = spec::RowTerm::own};
   return {
-      planted<RowTermMissing>("row_term_missing", "dS = P dP", ascend_like),
-      planted<RowTermStaged>("row_term_staged",
-                             "delta (the row term) is rounded to the type of the tensors"),
-      planted<RowTermOfRowAbove>("row_term_of_row_above",
-                                 "uses delta (the row term) of the previous query"),
+      injected<RowTermMissing>("row_term_missing", "dS = P dP", ascend_like),
+      injected<RowTermStaged>("row_term_staged",
+                              "delta (the row term) is rounded to the type of the tensors"),
+      injected<RowTermOfRowAbove>("row_term_of_row_above",
+                                  "uses delta (the row term) of the previous query"),
       misdeclared("row_term_own",
                   "computes delta (the row term) from its own unrounded output, but "
                   "declares that it uses the given output",
@@ -92,14 +92,15 @@ std::vector<Mutant> row_mutants() {
                   "computes delta (the row term) from its own rounded output, but declares that "
                   "delta is the sum of the kernel's P dP",
                   own_output, own_term_staged),
-      planted<SumIgnored>("softmax_sum_ignored", "P is not divided by softmax_sum", ascend_like),
-      planted<SumOfRowBelow>("softmax_sum_of_row_below", "reads softmax_sum one row below"),
-      planted<MaximumOfRowZero>("softmax_max_of_row_zero",
-                                "every query uses softmax_max of query "
-                                "0"),
-      planted<StatisticsOfHeadZero>("statistics_of_head_zero", "reads the statistics of head 0"),
-      planted<OwnSumMissesLastKey>("own_sum_misses_last_key",
-                                   "the recomputed softmax_sum omits the last key", own_statistics),
+      injected<SumIgnored>("softmax_sum_ignored", "P is not divided by softmax_sum", ascend_like),
+      injected<SumOfRowBelow>("softmax_sum_of_row_below", "reads softmax_sum one row below"),
+      injected<MaximumOfRowZero>("softmax_max_of_row_zero",
+                                 "every query uses softmax_max of query "
+                                 "0"),
+      injected<StatisticsOfHeadZero>("statistics_of_head_zero", "reads the statistics of head 0"),
+      injected<OwnSumMissesLastKey>("own_sum_misses_last_key",
+                                    "the recomputed softmax_sum omits the last key",
+                                    own_statistics),
   };
 }
 

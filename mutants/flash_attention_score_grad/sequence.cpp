@@ -98,23 +98,24 @@ struct MaskRowsOfSequence : Kernel {
 
 std::vector<Mutant> sequence_mutants() {
   return {
-      planted<CornerOfLongest>("corner_of_longest",
-                               "the lower right corner is computed from the longest sequences"),
-      planted<EmptyCountsAsOne>("empty_counts_as_one",
-                                "after an empty sequence, tokens are read one position too late",
-                                ascend_like),
-      planted<LastSequenceSkipped>("last_sequence_skipped",
-                                   "the last sequence of TND contributes nothing"),
-      planted<DividesByNoSum>("divides_by_no_sum",
-                              "rows of queries without keys are divided by their softmax_sum"),
-      planted<StopsAtEmptySequence>("stops_at_empty_sequence",
-                                    "sequences after an empty one contribute nothing", ascend_like),
-      planted<KeysOfNextSequence>("keys_of_next_sequence",
-                                  "every sequence attends to as many keys as the longest sequence "
-                                  "has"),
-      planted<EmptySideUnwritten>("empty_side_unwritten",
-                                  "gradients of sequences without queries or keys are not written"),
-      planted<MaskRowsOfSequence>(
+      injected<CornerOfLongest>("corner_of_longest",
+                                "the lower right corner is computed from the longest sequences"),
+      injected<EmptyCountsAsOne>("empty_counts_as_one",
+                                 "after an empty sequence, tokens are read one position too late",
+                                 ascend_like),
+      injected<LastSequenceSkipped>("last_sequence_skipped",
+                                    "the last sequence of TND contributes nothing"),
+      injected<DividesByNoSum>("divides_by_no_sum",
+                               "rows of queries without keys are divided by their softmax_sum"),
+      injected<StopsAtEmptySequence>("stops_at_empty_sequence",
+                                     "sequences after an empty one contribute nothing",
+                                     ascend_like),
+      injected<KeysOfNextSequence>("keys_of_next_sequence",
+                                   "every sequence attends to as many keys as the longest sequence "
+                                   "has"),
+      injected<EmptySideUnwritten>(
+          "empty_side_unwritten", "gradients of sequences without queries or keys are not written"),
+      injected<MaskRowsOfSequence>(
           "mask_rows_of_sequence",
           "the row stride of the mask is the number of the sequence's own keys"),
   };

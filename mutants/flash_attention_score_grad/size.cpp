@@ -173,7 +173,7 @@ struct MaskElementsIn31Bits : Kernel {
 
 template <class Bug>
 SizeMutant mutant(const std::string& name, std::string bug) {
-  return {planted<Bug>(name, std::move(bug)), Bug::concerns};
+  return {injected<Bug>(name, std::move(bug)), Bug::concerns};
 }
 
 }  // namespace

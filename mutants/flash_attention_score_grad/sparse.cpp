@@ -68,24 +68,25 @@ struct CompressedRowOff : Kernel {
 
 std::vector<Mutant> sparse_mutants() {
   return {
-      planted<Mode8BandEverywhere>("mode8_band_everywhere",
-                                   "mode 8 applies the band to every sequence", ascend_like),
-      planted<Mode8OthersRightDown>("mode8_others_right_down",
-                                    "mode 8 anchors the other sequences at the right lower corner"),
-      planted<Mode7BandFirst>("mode7_band_first", "mode 7 applies the band to the first sequence"),
-      planted<BandMayBeEmpty>(
+      injected<Mode8BandEverywhere>("mode8_band_everywhere",
+                                    "mode 8 applies the band to every sequence", ascend_like),
+      injected<Mode8OthersRightDown>(
+          "mode8_others_right_down",
+          "mode 8 anchors the other sequences at the right lower corner"),
+      injected<Mode7BandFirst>("mode7_band_first", "mode 7 applies the band to the first sequence"),
+      injected<BandMayBeEmpty>(
           "band_may_be_empty",
           "modes 7 and 8 apply the band to the outermost sequence even if it is empty",
           ascend_like),
-      planted<BandUnused>("band_unused", "modes 7 and 8 do not apply the band"),
-      planted<PrefixOneMore>("prefix_one_more", "mode 6 leaves one key after the prefix unmasked"),
-      planted<PrefixOfFirst>("prefix_of_first", "mode 6 uses the prefix of sequence 0 for all",
-                             ascend_like),
-      planted<PrefixAndCausal>("prefix_and_causal",
-                               "mode 6 masks every key outside the prefix, and every key right "
-                               "of the diagonal; only keys that are both must be masked"),
-      planted<CompressedRowOff>("compressed_row_off", "mode 3 is one key off after 2048 keys",
-                                ascend_like),
+      injected<BandUnused>("band_unused", "modes 7 and 8 do not apply the band"),
+      injected<PrefixOneMore>("prefix_one_more", "mode 6 leaves one key after the prefix unmasked"),
+      injected<PrefixOfFirst>("prefix_of_first", "mode 6 uses the prefix of sequence 0 for all",
+                              ascend_like),
+      injected<PrefixAndCausal>("prefix_and_causal",
+                                "mode 6 masks every key outside the prefix, and every key right "
+                                "of the diagonal; only keys that are both must be masked"),
+      injected<CompressedRowOff>("compressed_row_off", "mode 3 is one key off after 2048 keys",
+                                 ascend_like),
   };
 }
 

@@ -100,28 +100,28 @@ struct Shift {
 
 std::vector<Mutant> tile_mutants() {
   return {
-      planted<TailQueriesStale>("tail_queries_stale",
-                                "dq of the incomplete last query tile is not written", ascend_like),
-      planted<TailKeysStale>("tail_keys_stale",
-                             "dk and dv of the incomplete last key tile are not written"),
-      planted<TailKeysSkipped>("tail_keys_skipped",
-                               "the incomplete last key tile contributes nothing"),
-      planted<LastKeyDropped>("last_key_dropped", "the last key contributes nothing", ascend_like),
-      planted<FirstKeyTwice>("first_key_twice", "the first key is counted twice"),
-      planted<LastKeyTwiceInDq>("last_key_twice_in_dq", "the last key is counted twice in dq"),
-      planted<WorkspaceNotZeroed>("workspace_not_zeroed",
-                                  "dq accumulates onto the old contents of the workspace"),
-      planted<HiddenTile<Gradient::dq, Lose>>("hidden_tile_of_dq_lost",
-                                              "52 rows of dq are 0 in a long sequence"),
-      planted<HiddenTile<Gradient::dk, Negate>>("hidden_tile_of_dk_negated",
-                                                "52 rows of dk have the wrong sign", ascend_like),
-      planted<HiddenTile<Gradient::dv, Lose>>(
+      injected<TailQueriesStale>(
+          "tail_queries_stale", "dq of the incomplete last query tile is not written", ascend_like),
+      injected<TailKeysStale>("tail_keys_stale",
+                              "dk and dv of the incomplete last key tile are not written"),
+      injected<TailKeysSkipped>("tail_keys_skipped",
+                                "the incomplete last key tile contributes nothing"),
+      injected<LastKeyDropped>("last_key_dropped", "the last key contributes nothing", ascend_like),
+      injected<FirstKeyTwice>("first_key_twice", "the first key is counted twice"),
+      injected<LastKeyTwiceInDq>("last_key_twice_in_dq", "the last key is counted twice in dq"),
+      injected<WorkspaceNotZeroed>("workspace_not_zeroed",
+                                   "dq accumulates onto the old contents of the workspace"),
+      injected<HiddenTile<Gradient::dq, Lose>>("hidden_tile_of_dq_lost",
+                                               "52 rows of dq are 0 in a long sequence"),
+      injected<HiddenTile<Gradient::dk, Negate>>("hidden_tile_of_dk_negated",
+                                                 "52 rows of dk have the wrong sign", ascend_like),
+      injected<HiddenTile<Gradient::dv, Lose>>(
           "hidden_tile_of_dv_lost", "52 rows of dv are 0 in a long sequence", ascend_like),
-      planted<HiddenTile<Gradient::dk, Shift>>("hidden_tile_of_dk_shifted",
-                                               "52 rows of dk are the rows of the next key"),
-      planted<AccumulatesOnOutput>("accumulates_on_output",
-                                   "dv accumulates onto the old contents of the output",
-                                   ascend_like),
+      injected<HiddenTile<Gradient::dk, Shift>>("hidden_tile_of_dk_shifted",
+                                                "52 rows of dk are the rows of the next key"),
+      injected<AccumulatesOnOutput>("accumulates_on_output",
+                                    "dv accumulates onto the old contents of the output",
+                                    ascend_like),
   };
 }
 

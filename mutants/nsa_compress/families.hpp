@@ -17,6 +17,6 @@ std::vector<Mutant> number_mutants();
 std::vector<Mutant> public_faults();
 std::vector<Mutant> argument_mutants();
 
-inline constexpr WindowPlanter<Op, Kernel> plant = {{device_like}};
+inline constexpr WindowInjector<Op, Kernel> inject = {{device_like}};
 
 }  // namespace assay::mutants::compress::forward

@@ -92,32 +92,32 @@ std::vector<Fault> own_faults() {
 std::vector<Mutant> number_mutants() {
   using I = Op::Inputs;
   return concatenated<Mutant>(
-      {plant.changed(window_faults()),
-       plant.changed(own_faults()),
-       plant.tampered<&I::input>({"of_head_0"}),
-       plant.tampered<&I::input>({"head_dim_16_too_few"}, false),
-       plant.tampered<&I::weight>({"reversed", "transposed", "of_head_0"}),
-       plant.tampered<&Op::Outputs::output>({"rows_shifted", "rows_exchanged", "negative_clipped",
-                                             "heads_exchanged", "last_channels",
-                                             "rest_of_32_channels", "row_of_8192", "all_zeros",
-                                             "all_nan", "one_element_off", "adds_to_old_output"}),
-       {plant.planted<SumsIn16Bits>("sums_16_bit",
-                                    "tokens are accumulated in the type of the tensors"),
-        plant.planted<ProductsIn16Bits>("products_16_bit",
-                                        "products are rounded before they are added"),
-        plant.planted<Crashes<Op, Kernel>>("crashes", "the run ends in an exception"),
-        plant.planted<WritesWithStridesOf<Op, Kernel, &Op::Outputs::output, &I::input>>(
+      {inject.changed(window_faults()),
+       inject.changed(own_faults()),
+       inject.tampered<&I::input>({"of_head_0"}),
+       inject.tampered<&I::input>({"head_dim_16_too_few"}, false),
+       inject.tampered<&I::weight>({"reversed", "transposed", "of_head_0"}),
+       inject.tampered<&Op::Outputs::output>({"rows_shifted", "rows_exchanged", "negative_clipped",
+                                              "heads_exchanged", "last_channels",
+                                              "rest_of_32_channels", "row_of_8192", "all_zeros",
+                                              "all_nan", "one_element_off", "adds_to_old_output"}),
+       {inject.injected<SumsIn16Bits>("sums_16_bit",
+                                      "tokens are accumulated in the type of the tensors"),
+        inject.injected<ProductsIn16Bits>("products_16_bit",
+                                          "products are rounded before they are added"),
+        inject.injected<Crashes<Op, Kernel>>("crashes", "the run ends in an exception"),
+        inject.injected<WritesWithStridesOf<Op, Kernel, &Op::Outputs::output, &I::input>>(
             "output_strides_of_input", "output is written with the strides of input"),
-        plant.planted<OffsetIgnored<Op, Kernel, &I::input>>(
+        inject.injected<OffsetIgnored<Op, Kernel, &I::input>>(
             "input_offset_ignored", "input is read from the start of its storage"),
-        plant.planted<CountsBytesIn32Bits<Op, Kernel, &I::input>>(
+        inject.injected<CountsBytesIn32Bits<Op, Kernel, &I::input>>(
             "input_bytes_in_32_bits", "byte offsets in input are computed in 32 bits")},
-       plant.strides_ignored(),
-       plant.undeclared()});
+       inject.strides_ignored(),
+       inject.undeclared()});
 }
 
 std::vector<Mutant> public_faults() {
-  constexpr WindowPlanter<Op, Kernel> reported = {{device_like, "public_", Subject::many_calls}};
+  constexpr WindowInjector<Op, Kernel> reported = {{device_like, "public_", Subject::many_calls}};
   std::vector<Mutant> all = reported.tampered<&Op::Outputs::output>({"epilogue_in_32_channels"});
   all.push_back(reported.changed("windows_across_sequences",
                                  "windows continue from one sequence into the next",

@@ -19,6 +19,6 @@ std::vector<Mutant> public_faults();
 std::vector<Mutant> stride_mutants();
 std::vector<Mutant> argument_mutants();
 
-inline constexpr WindowPlanter<Op, Kernel> plant = {{device_like}};
+inline constexpr WindowInjector<Op, Kernel> inject = {{device_like}};
 
 }  // namespace assay::mutants::compress::grad

@@ -21,24 +21,24 @@ void keep_tail_of_input(WindowWork& w) {
 
 std::vector<Mutant> output_mutants() {
   return concatenated<Mutant>(
-      {{plant.changed("tail_unwritten", "tokens that no window covers are not written",
-                      {.writes_row = is_covered}),
-        plant.changed("tail_of_input", "tokens that no window covers keep the old contents",
-                      {.adjust = keep_tail_of_input}),
-        plant.changed(
+      {{inject.changed("tail_unwritten", "tokens that no window covers are not written",
+                       {.writes_row = is_covered}),
+        inject.changed("tail_of_input", "tokens that no window covers keep the old contents",
+                       {.adjust = keep_tail_of_input}),
+        inject.changed(
             "not_cleared", "input_grad is added to the old contents",
             {.prepare =
                  [](WindowWork& w) { w.input_grad.assign(w.input.begin(), w.input.end()); }})},
-       plant.strides_ignored(),
-       plant.tampered<&Op::Outputs::input_grad>({"one_element_off"}),
-       {plant.changed("all_zeros", "every gradient is 0",
-                      {.adjust = [](WindowWork& w) { fill(w, 0); }}),
-        plant.changed(
+       inject.strides_ignored(),
+       inject.tampered<&Op::Outputs::input_grad>({"one_element_off"}),
+       {inject.changed("all_zeros", "every gradient is 0",
+                       {.adjust = [](WindowWork& w) { fill(w, 0); }}),
+        inject.changed(
             "all_nan", "every gradient is NaN",
             {.adjust = [](WindowWork& w) { fill(w, std::numeric_limits<double>::quiet_NaN()); }}),
 
-        plant.planted<Crashes<Op, Kernel>>("crashes", "the run ends in an exception")},
-       plant.undeclared()});
+        inject.injected<Crashes<Op, Kernel>>("crashes", "the run ends in an exception")},
+       inject.undeclared()});
 }
 
 }  // namespace assay::mutants::compress::grad

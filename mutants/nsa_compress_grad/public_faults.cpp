@@ -37,12 +37,12 @@ struct TwoWindowsAtMost : Kernel {
 }  // namespace
 
 std::vector<Mutant> public_faults() {
-  constexpr WindowPlanter<Op, Kernel> reported = {{device_like, "public_", Subject::many_calls}};
+  constexpr WindowInjector<Op, Kernel> reported = {{device_like, "public_", Subject::many_calls}};
   return {
-      reported.planted<WindowAssigns>(
+      reported.injected<WindowAssigns>(
           "window_assigns", "if several windows cover a token, it gets only the last contribution"),
-      reported.planted<TwoWindowsAtMost>("two_windows_at_most",
-                                         "a token accumulates at most two windows"),
+      reported.injected<TwoWindowsAtMost>("two_windows_at_most",
+                                          "a token accumulates at most two windows"),
       reported.changed("windows_across_sequences",
                        "windows continue from one sequence into the next",
                        {.sequences = join_sequences}),

@@ -67,16 +67,16 @@ struct PartialsIn16Bit : Kernel {
 
 std::vector<Mutant> sum_mutants() {
   return concatenated<Mutant>({
-      {plant.planted<OverlapOnce>("overlap_once",
-                                  "if several windows cover a token, only one contributes to it")},
-      plant.tampered<&Op::Inputs::weight>({"reversed", "transposed", "of_head_0"}),
+      {inject.injected<OverlapOnce>(
+          "overlap_once", "if several windows cover a token, only one contributes to it")},
+      inject.tampered<&Op::Inputs::weight>({"reversed", "transposed", "of_head_0"}),
       {
-          plant.planted<OneChannel>("one_channel", "weight_grad is not summed over the channels"),
-          plant.planted<LastGroupOfChannels>("last_channels",
-                                             "the last eight channels are missing in weight_grad"),
-          plant.planted<OneSequence>("one_sequence",
-                                     "weight_grad is summed over the last sequence only"),
-          plant.changed(
+          inject.injected<OneChannel>("one_channel", "weight_grad is not summed over the channels"),
+          inject.injected<LastGroupOfChannels>(
+              "last_channels", "the last eight channels are missing in weight_grad"),
+          inject.injected<OneSequence>("one_sequence",
+                                       "weight_grad is summed over the last sequence only"),
+          inject.changed(
               "one_head", "every head has the weight_grad of the first head",
               {.adjust =
                    [](WindowWork& w) {
@@ -84,23 +84,23 @@ std::vector<Mutant> sum_mutants() {
                        w.weight_grad[k] =
                            w.weight_grad[k - k % static_cast<std::size_t>(w.problem.heads)];
                    }}),
-          plant.planted<LastCoreLost>("last_core_lost",
-                                      "weight_grad omits the sums of the last core"),
-          plant.changed("mean", "weight_grad is the mean over the windows",
-                        {.adjust =
-                             [](WindowWork& w) {
-                               const auto count =
-                                   static_cast<double>(std::max<std::int64_t>(1, w.rows));
-                               for (double& value : w.weight_grad) value /= count;
-                             }}),
-          plant.planted<WeightSumsIn16Bit>("weight_sums_16_bit",
-                                           "weight_grad is accumulated in the type of the tensors"),
-          plant.planted<InputSumsIn16Bit>("input_sums_16_bit",
-                                          "input_grad is accumulated in the type of the tensors"),
-          plant.planted<PartialsIn16Bit>("partials_16_bit",
-                                         "the sums of the cores are rounded before they are added"),
-          plant.changed("rows_exchanged", "the first two rows of output_grad are swapped",
-                        {.windows = exchange_rows}),
+          inject.injected<LastCoreLost>("last_core_lost",
+                                        "weight_grad omits the sums of the last core"),
+          inject.changed("mean", "weight_grad is the mean over the windows",
+                         {.adjust =
+                              [](WindowWork& w) {
+                                const auto count =
+                                    static_cast<double>(std::max<std::int64_t>(1, w.rows));
+                                for (double& value : w.weight_grad) value /= count;
+                              }}),
+          inject.injected<WeightSumsIn16Bit>(
+              "weight_sums_16_bit", "weight_grad is accumulated in the type of the tensors"),
+          inject.injected<InputSumsIn16Bit>("input_sums_16_bit",
+                                            "input_grad is accumulated in the type of the tensors"),
+          inject.injected<PartialsIn16Bit>(
+              "partials_16_bit", "the sums of the cores are rounded before they are added"),
+          inject.changed("rows_exchanged", "the first two rows of output_grad are swapped",
+                         {.windows = exchange_rows}),
       },
   });
 }

@@ -33,14 +33,15 @@ struct TokenOf8192Numbers : Kernel {
 
 std::vector<Mutant> window_mutants() {
   return concatenated<Mutant>(
-      {{plant.planted<OuterWindowMissed<-1>>(
+      {{inject.injected<OuterWindowMissed<-1>>(
             "first_window_missed", "if several windows cover a token, the first one adds nothing"),
-        plant.planted<OuterWindowMissed<1>>(
+        inject.injected<OuterWindowMissed<1>>(
             "last_window_missed", "if several windows cover a token, the last one adds nothing")},
-       plant.changed(window_faults()),
-       {plant.planted<TokenOf8192Numbers>("token_of_8192",
-                                          "heads at offset 8,192 or more in a token add nothing to "
-                                          "weight_grad")}});
+       inject.changed(window_faults()),
+       {inject.injected<TokenOf8192Numbers>(
+           "token_of_8192",
+           "heads at offset 8,192 or more in a token add nothing to "
+           "weight_grad")}});
 }
 
 }  // namespace assay::mutants::compress::grad

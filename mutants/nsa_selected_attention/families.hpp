@@ -3,8 +3,8 @@
 #include <string>
 #include <vector>
 
+#include "injecting.hpp"
 #include "nsa_selected_attention/kernel.hpp"
-#include "planting.hpp"
 
 namespace assay::mutants::selected_forward {
 
@@ -16,8 +16,8 @@ std::vector<Mutant> number_mutants();
 std::vector<Mutant> argument_mutants();
 
 template <class Bug>
-Mutant planted(const std::string& name, std::string bug, const Plan& plan = flash_like) {
-  return planted_in<Op, Bug>(name, std::move(bug), plan);
+Mutant injected(const std::string& name, std::string bug, const Plan& plan = flash_like) {
+  return injected_in<Op, Bug>(name, std::move(bug), plan);
 }
 
 }  // namespace assay::mutants::selected_forward

@@ -83,16 +83,16 @@ struct ListStridesIgnored : Kernel {
 
 std::vector<Mutant> list_mutants() {
   std::vector<Mutant> all = {
-      planted<LostUpdate>("lost_update_on_duplicates",
-                          "if a list names a block twice, only the last entry adds to dk and dv"),
-      planted<FirstSlotTwice>("first_slot_twice", "the block of the first entry counts twice"),
-      planted<ScatteredByFirstHead>("scattered_by_first_head",
-                                    "dk and dv are scattered by the lists of head 0"),
-      planted<ListAxesSwapped>("list_axes_swapped", "reads the lists as (T1, count, N2)"),
-      planted<ListStridesIgnored>("list_strides_ignored",
-                                  "reads the lists as if they were "
-                                  "contiguous",
-                                  ascend_like),
+      injected<LostUpdate>("lost_update_on_duplicates",
+                           "if a list names a block twice, only the last entry adds to dk and dv"),
+      injected<FirstSlotTwice>("first_slot_twice", "the block of the first entry counts twice"),
+      injected<ScatteredByFirstHead>("scattered_by_first_head",
+                                     "dk and dv are scattered by the lists of head 0"),
+      injected<ListAxesSwapped>("list_axes_swapped", "reads the lists as (T1, count, N2)"),
+      injected<ListStridesIgnored>("list_strides_ignored",
+                                   "reads the lists as if they were "
+                                   "contiguous",
+                                   ascend_like),
   };
   const auto shared = selection::Faults<Op, Kernel>::in_numbers();
   all.insert(all.end(), shared.begin(), shared.end());

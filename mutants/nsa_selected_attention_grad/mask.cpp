@@ -59,17 +59,18 @@ struct NaturalOrderWhileShort : Kernel {
 
 std::vector<Mutant> mask_mutants() {
   return {
-      planted<MaskInverted>("mask_inverted",
-                            "masks later keys in mode 0, and does not mask them in mode 2"),
-      planted<FutureBlocksSeen>("future_blocks_seen", "blocks after the query are seen"),
-      planted<FirstKeyOfFutureBlocks>("first_key_of_future_blocks",
-                                      "the first key of a block after the query is seen",
-                                      ascend_like),
-      planted<SecondDiagonalSeen>(
+      injected<MaskInverted>("mask_inverted",
+                             "masks later keys in mode 0, and does not mask them in mode 2"),
+      injected<FutureBlocksSeen>("future_blocks_seen", "blocks after the query are seen"),
+      injected<FirstKeyOfFutureBlocks>("first_key_of_future_blocks",
+                                       "the first key of a block after the query is seen",
+                                       ascend_like),
+      injected<SecondDiagonalSeen>(
           "second_diagonal_seen",
           "the query's own block is masked only in the last entry that names it"),
-      planted<NaturalOrderWhileShort>("natural_order_while_short",
-                                      "early queries gather the first blocks, not the listed ones"),
+      injected<NaturalOrderWhileShort>(
+          "natural_order_while_short",
+          "early queries gather the first blocks, not the listed ones"),
   };
 }
 

@@ -59,17 +59,17 @@ struct DuplicatesByBitMask : Kernel {
 
 std::vector<Mutant> public_faults() {
   std::vector<Mutant> all = {
-      planted<ListOfFirstQueryOfTile<32>>(
+      injected<ListOfFirstQueryOfTile<32>>(
           "public_list_of_first_of_group_of_32",
           "two queries of a group of 32 share the list of the first"),
-      planted<ListOfFirstQueryOfTile<16>>(
+      injected<ListOfFirstQueryOfTile<16>>(
           "public_list_of_first_of_group_of_16",
           "two queries of a group of 16 share the list of the first"),
-      planted<PartialsByPaddedTokens>(
+      injected<PartialsByPaddedTokens>(
           "public_partials_by_padded_tokens",
           "partial sums are read at the offset of a padded token count"),
-      planted<DuplicatesByBitMask>("public_duplicates_by_bit_mask",
-                                   "a block that is listed twice adds once to dk and dv"),
+      injected<DuplicatesByBitMask>("public_duplicates_by_bit_mask",
+                                    "a block that is listed twice adds once to dk and dv"),
   };
   for (Mutant& one : all) one.subject = Subject::many_calls;
   return all;

@@ -128,37 +128,37 @@ struct ScoresOf128 : Kernel {
 
 std::vector<Mutant> row_mutants() {
   return {
-      planted<ScaleMissingOnDk>("scale_missing_on_dk", "dk is not multiplied by scale_value",
-                                ascend_like),
-      planted<ScaleMissingOnDq>("scale_missing_on_dq", "dq is not multiplied by scale_value"),
-      planted<ScaleOnDv>("scale_on_dv", "dv is multiplied by scale_value"),
-      planted<KeyStridesIgnored>("key_strides_ignored",
-                                 "reads key as if it were "
-                                 "contiguous",
+      injected<ScaleMissingOnDk>("scale_missing_on_dk", "dk is not multiplied by scale_value",
                                  ascend_like),
-      planted<RowTermMissing>("row_term_missing", "dS = P dP", ascend_like),
-      planted<RowTermOfFirstHead>(
+      injected<ScaleMissingOnDq>("scale_missing_on_dq", "dq is not multiplied by scale_value"),
+      injected<ScaleOnDv>("scale_on_dv", "dv is multiplied by scale_value"),
+      injected<KeyStridesIgnored>("key_strides_ignored",
+                                  "reads key as if it were "
+                                  "contiguous",
+                                  ascend_like),
+      injected<RowTermMissing>("row_term_missing", "dS = P dP", ascend_like),
+      injected<RowTermOfFirstHead>(
           "row_term_of_first_head",
           "all heads of a group use delta (the row term) of the first head"),
-      planted<StatisticsOfNextToken>("statistics_of_next_token",
-                                     "uses the statistics of the next token"),
-      planted<StatisticsOfNextHead>("statistics_of_next_head",
-                                    "uses the sum of the next query head", ascend_like),
-      planted<SumIgnored>("sum_ignored", "P is not divided by softmax_sum"),
-      planted<LastHeadOfGroupOnly>(
+      injected<StatisticsOfNextToken>("statistics_of_next_token",
+                                      "uses the statistics of the next token"),
+      injected<StatisticsOfNextHead>("statistics_of_next_head",
+                                     "uses the sum of the next query head", ascend_like),
+      injected<SumIgnored>("sum_ignored", "P is not divided by softmax_sum"),
+      injected<LastHeadOfGroupOnly>(
           "last_head_of_group_only",
           "dk and dv contain only the contribution of the last query head of a group"),
-      planted<FirstHeadOfGroupOnly>(
+      injected<FirstHeadOfGroupOnly>(
           "first_head_of_group_only",
           "dk and dv contain only the contribution of the first query head of a group"),
-      planted<SixteenHeadsOfGroup>("sixteen_heads_of_group",
-                                   "heads of a group after the sixteenth are omitted"),
-      planted<UnusualGroup>("unusual_group", "groups of unusual sizes lose their last head"),
-      planted<LastRoundMissed>(
+      injected<SixteenHeadsOfGroup>("sixteen_heads_of_group",
+                                    "heads of a group after the sixteenth are omitted"),
+      injected<UnusualGroup>("unusual_group", "groups of unusual sizes lose their last head"),
+      injected<LastRoundMissed>(
           "last_round_missed",
           "with one token more than a multiple of 24 cores, the last token is omitted"),
-      planted<ValueOf128>("value_of_128", "dP uses only 128 channels of value", ascend_like),
-      planted<ScoresOf128>("scores_of_128", "scores use only 128 channels of query"),
+      injected<ValueOf128>("value_of_128", "dP uses only 128 channels of value", ascend_like),
+      injected<ScoresOf128>("scores_of_128", "scores use only 128 channels of query"),
   };
 }
 

@@ -14,10 +14,10 @@ using StridesOf = ReadsWithStridesOf<Op, Kernel, input, other>;
 std::vector<Mutant> stride_mutants() {
   using I = Op::Inputs;
   std::vector<Mutant> all = {
-      planted<StridesOf<&I::attention_out_grad, &I::attention_out>>(
+      injected<StridesOf<&I::attention_out_grad, &I::attention_out>>(
           "dy_strides_of_attention_out",
           "attention_out_grad is read with the strides of attention_out", ascend_like),
-      planted<StridesOf<&I::softmax_sum, &I::softmax_max>>(
+      injected<StridesOf<&I::softmax_sum, &I::softmax_max>>(
           "softmax_sum_strides_of_max", "softmax_sum is read with the strides of softmax_max"),
   };
   const auto shared = selection::Faults<Op, Kernel>::in_strides();

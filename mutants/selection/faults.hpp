@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
+#include "injecting.hpp"
 #include "misread.hpp"
-#include "planting.hpp"
 #include "selection/kernel.hpp"
 
 namespace assay::mutants::selection {
@@ -138,71 +138,71 @@ struct Faults {
   /// Returns the mutants with a fault in lists, mask or scale, and those with a fault in strides.
   static std::vector<MutantOf<Op>> in_numbers() {
     std::vector<MutantOf<Op>> all;
-    const auto plant = planter(all);
-    plant.template operator()<DuplicatesOnce>("duplicates_once", "a block listed twice counts once",
-                                              ascend_like);
-    plant.template operator()<LastSlotDropped>("last_slot_dropped",
-                                               "the last entry of a list is omitted");
-    plant.template operator()<SecondHalfLeftOut>("second_half_left_out",
-                                                 "the second half of a list is omitted");
-    plant.template operator()<LastKeyOfBlockDropped>(
+    const auto inject = injector(all);
+    inject.template operator()<DuplicatesOnce>("duplicates_once",
+                                               "a block listed twice counts once", ascend_like);
+    inject.template operator()<LastSlotDropped>("last_slot_dropped",
+                                                "the last entry of a list is omitted");
+    inject.template operator()<SecondHalfLeftOut>("second_half_left_out",
+                                                  "the second half of a list is omitted");
+    inject.template operator()<LastKeyOfBlockDropped>(
         "last_key_of_block_dropped", "the last key of a block is omitted", ascend_like);
-    plant.template operator()<BlocksOf64>("blocks_of_64",
-                                          "keys of a block after the first 64 are ignored");
-    plant.template operator()<BlocksIn8Bits>("blocks_in_8_bits",
-                                             "block numbers are read as 8 bits");
-    plant.template operator()<NextBlock>("next_block", "reads the block after the listed one");
-    plant.template operator()<BlocksOverAllTokens>(
+    inject.template operator()<BlocksOf64>("blocks_of_64",
+                                           "keys of a block after the first 64 are ignored");
+    inject.template operator()<BlocksIn8Bits>("blocks_in_8_bits",
+                                              "block numbers are read as 8 bits");
+    inject.template operator()<NextBlock>("next_block", "reads the block after the listed one");
+    inject.template operator()<BlocksOverAllTokens>(
         "blocks_over_all_tokens", "block numbers count from the first key of all sequences");
-    plant.template operator()<ListsOfFirstHead>("lists_of_first_head",
-                                                "all heads use the lists of head 0", ascend_like);
-    plant.template operator()<ListOfFirstToken>(
+    inject.template operator()<ListsOfFirstHead>("lists_of_first_head",
+                                                 "all heads use the lists of head 0", ascend_like);
+    inject.template operator()<ListOfFirstToken>(
         "list_of_first_token", "all tokens of a sequence use the list of its first token");
-    plant.template operator()<HeadsInterleaved>("heads_interleaved",
-                                                "query head n uses key head n mod N2");
-    plant.template operator()<MaskIgnored>("mask_ignored", "sparse mode 2 masks nothing",
-                                           ascend_like);
-    plant.template operator()<MaskInEveryMode>("mask_in_every_mode",
-                                               "a mask is also applied in mode 0");
-    plant.template operator()<MaskBottomRight>("mask_bottom_right",
-                                               "the diagonal ends in the lower right corner");
-    plant.template operator()<MaskHidesDiagonal>(
+    inject.template operator()<HeadsInterleaved>("heads_interleaved",
+                                                 "query head n uses key head n mod N2");
+    inject.template operator()<MaskIgnored>("mask_ignored", "sparse mode 2 masks nothing",
+                                            ascend_like);
+    inject.template operator()<MaskInEveryMode>("mask_in_every_mode",
+                                                "a mask is also applied in mode 0");
+    inject.template operator()<MaskBottomRight>("mask_bottom_right",
+                                                "the diagonal ends in the lower right corner");
+    inject.template operator()<MaskHidesDiagonal>(
         "mask_hides_diagonal", "a query does not see its own position", ascend_like);
-    plant.template operator()<MaskOneTooFar>("mask_one_too_far",
-                                             "a query sees one key after its position");
-    plant.template operator()<PositionsOverAllTokens>(
+    inject.template operator()<MaskOneTooFar>("mask_one_too_far",
+                                              "a query sees one key after its position");
+    inject.template operator()<PositionsOverAllTokens>(
         "positions_over_all_tokens",
         "a query's position counts from the first token of all sequences");
-    plant.template operator()<SlotsForPositions>(
+    inject.template operator()<SlotsForPositions>(
         "slots_for_positions", "a key's index in the list is used as its position");
-    plant.template operator()<DiagonalBlockDropped>(
+    inject.template operator()<DiagonalBlockDropped>(
         "diagonal_block_dropped", "the block that contains the query's position is omitted",
         ascend_like);
-    plant.template operator()<DiagonalBlockWhole>(
+    inject.template operator()<DiagonalBlockWhole>(
         "diagonal_block_whole", "the block that contains the query's position is not masked");
-    plant.template operator()<ScaleFromHeadDim>(
+    inject.template operator()<ScaleFromHeadDim>(
         "scale_from_head_dim", "the scale is 1/sqrt(head_dim), as in the formulas of the page");
-    plant.template operator()<ScaleOnePercentMore>("scale_one_percent_more",
-                                                   "the scale is 1 % too large", ascend_like);
+    inject.template operator()<ScaleOnePercentMore>("scale_one_percent_more",
+                                                    "the scale is 1 % too large", ascend_like);
     return all;
   }
   static std::vector<MutantOf<Op>> in_strides() {
     using I = typename Op::Inputs;
     std::vector<MutantOf<Op>> all;
-    const auto plant = planter(all);
-    plant.template operator()<ReadsWithStridesOf<Op, Kernel, &I::value, &I::key>>(
+    const auto inject = injector(all);
+    inject.template operator()<ReadsWithStridesOf<Op, Kernel, &I::value, &I::key>>(
         "value_strides_of_key", "value is read with the strides of key");
-    plant.template operator()<ReadsWithStridesOf<Op, Kernel, &I::key, &I::query>>(
+    inject.template operator()<ReadsWithStridesOf<Op, Kernel, &I::key, &I::query>>(
         "key_strides_of_query", "key is read with the strides of query");
-    plant.template operator()<CountsBytesIn32Bits<Op, Kernel, &I::key>>(
+    inject.template operator()<CountsBytesIn32Bits<Op, Kernel, &I::key>>(
         "key_bytes_in_32_bits", "byte offsets in key are computed in 32 bits", ascend_like);
     return all;
   }
 
  private:
-  static auto planter(std::vector<MutantOf<Op>>& all) {
+  static auto injector(std::vector<MutantOf<Op>>& all) {
     return [&]<class Bug>(const char* name, const char* bug, const Plan& plan = flash_like) {
-      all.push_back(planted_in<Op, Bug>(name, bug, plan));
+      all.push_back(injected_in<Op, Bug>(name, bug, plan));
     };
   }
 };

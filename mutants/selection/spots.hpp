@@ -1,6 +1,6 @@
 #pragma once
 
-#include "grown.hpp"
+#include "generated.hpp"
 #include "selection/kernel.hpp"
 
 namespace assay::mutants::selection {

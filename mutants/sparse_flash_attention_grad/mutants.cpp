@@ -4,7 +4,7 @@
 
 #include "assay/spec/at.hpp"
 #include "checked.hpp"
-#include "planting.hpp"
+#include "injecting.hpp"
 #include "rounding.hpp"
 #include "sparse_flash_attention_grad/kernel.hpp"
 
@@ -264,8 +264,8 @@ struct KeyStridesIgnored : Kernel {
 };
 
 template <class Bug>
-Mutant planted(const std::string& name, std::string bug, const Plan& plan = flash_like) {
-  return planted_in<Op, Bug>(name, std::move(bug), plan);
+Mutant injected(const std::string& name, std::string bug, const Plan& plan = flash_like) {
+  return injected_in<Op, Bug>(name, std::move(bug), plan);
 }
 template <class Variant = Kernel>
 Mutant healthy(const std::string& name, std::string choice, const Plan& plan) {
@@ -305,63 +305,65 @@ std::vector<Mutant> healthy_kernels() {
 std::vector<Mutant> number_faults() {
   using spec::Rounding;
   return {
-      planted<LastEntryLost>("last_entry_lost", "the last entry of a list is not read"),
-      planted<HalfOfLongList>("half_of_long_list", "entries after the first 512 are not read"),
-      planted<SentinelIsFirstBlock>("sentinel_is_first_block", "the entry -1 names the first block",
-                                    ascend_like),
-      planted<ListIgnored>("list_ignored", "takes the first blocks instead of the listed ones"),
-      planted<ListOfFirstToken>("list_of_first_token", "all tokens use the list of the first one"),
-      planted<BlocksAreTokens>("blocks_are_tokens", "reads block numbers as token numbers"),
-      planted<FirstKeyOfBlock>("first_key_of_block", "reads one key of each block", ascend_like),
-      planted<BlocksOf32>("blocks_of_32", "reads at most 32 keys of a block"),
-      planted<KeysOfFirstSequence>("keys_of_first_sequence", "counts keys from the first sequence"),
-      planted<ShiftedMask<1>>("mask_shows_one_more", "in mode 3 a query sees one key too many"),
-      planted<ShiftedMask<-1>>("mask_shows_one_less", "in mode 3 a query sees one key too few"),
-      planted<MaskOfUpperLeft>("mask_upper_left", "the triangle of mode 3 begins at the first key"),
-      planted<WholeBlocks>("whole_blocks",
-                           "uses all keys of the last visible block, although the mask hides some",
-                           ascend_like),
-      planted<RowWithoutKeyIsNan>("row_without_key_is_nan", "divides by the sum of an empty row"),
-      planted<RopeNotInScores>("rope_not_in_scores", "scores ignore the rope tensors"),
-      planted<HalfOfRope>("half_of_rope", "scores use 32 of 64 rope channels"),
-      planted<RopeOfFirstHead>("rope_of_first_head", "all heads use query_rope of the first one"),
-      planted<RopeScaleMissing>("rope_scale_missing",
-                                "the rope gradients are not multiplied by scale_value"),
-      planted<RopeKeyGradientZero>("d_key_rope_zero", "d_key_rope is zero"),
-      planted<MergeForgotten>("merge_forgotten",
-                              "with a null value, d_key omits the gradient of value"),
-      planted<MergeBeforeScale>("merge_before_scale",
-                                "with a null value, both gradients are multiplied by scale_value"),
-      planted<MergeAlways>("merge_always",
-                           "d_key also contains the gradient of value, although value is given"),
-      planted<MergedValueHasRope>("merged_value_has_rope",
-                                  "with a null value, dP uses the rope part of key"),
-      planted<ScaleOnValue>("scale_on_d_value", "d_value is multiplied by scale_value"),
-      planted<SumIgnored>("sum_ignored", "P is not divided by softmax_sum"),
-      planted<SumOfNextHead>("sum_of_next_head", "uses softmax_sum of the next head", ascend_like),
-      planted<StatisticsByHead>("statistics_by_head",
-                                "reads statistics as if the tokens of a head were adjacent"),
-      planted<MaxOfNextToken>("max_of_next_token", "uses softmax_max of the next token"),
-      planted<RowTermMissing>("row_term_missing", "dS = P dP", ascend_like),
-      planted<RowTermOfFirstHead>("row_term_of_first_head", "all heads use delta of the first"),
-      planted<ScaleMissingOnKey>("scale_missing_on_d_key", "d_key is not multiplied by scale_value",
-                                 ascend_like),
-      planted<ScaleMissingOnQuery>("scale_missing_on_d_query",
-                                   "d_query is not multiplied by scale_value"),
-      planted<ScaleFromHeadDim>("scale_from_head_dim", "uses 1/sqrt(512) for scale_value"),
-      planted<FirstHeadOnly>("first_head_only", "gradients of keys contain only the first head"),
-      planted<HeadsAfter64Lost>("heads_after_64_lost",
-                                "gradients of keys are sums over only 64 heads"),
-      planted<LastTokenLost>("last_token_lost",
-                             "gradients of keys omit the last token if there are several"),
-      planted<ProbabilityNotStaged>("staged_in_5_bits", "P and dS have five significant bits"),
-      planted<KeyStridesIgnored>("key_strides_ignored", "reads key as if it were contiguous"),
+      injected<LastEntryLost>("last_entry_lost", "the last entry of a list is not read"),
+      injected<HalfOfLongList>("half_of_long_list", "entries after the first 512 are not read"),
+      injected<SentinelIsFirstBlock>("sentinel_is_first_block",
+                                     "the entry -1 names the first block", ascend_like),
+      injected<ListIgnored>("list_ignored", "takes the first blocks instead of the listed ones"),
+      injected<ListOfFirstToken>("list_of_first_token", "all tokens use the list of the first one"),
+      injected<BlocksAreTokens>("blocks_are_tokens", "reads block numbers as token numbers"),
+      injected<FirstKeyOfBlock>("first_key_of_block", "reads one key of each block", ascend_like),
+      injected<BlocksOf32>("blocks_of_32", "reads at most 32 keys of a block"),
+      injected<KeysOfFirstSequence>("keys_of_first_sequence",
+                                    "counts keys from the first sequence"),
+      injected<ShiftedMask<1>>("mask_shows_one_more", "in mode 3 a query sees one key too many"),
+      injected<ShiftedMask<-1>>("mask_shows_one_less", "in mode 3 a query sees one key too few"),
+      injected<MaskOfUpperLeft>("mask_upper_left",
+                                "the triangle of mode 3 begins at the first key"),
+      injected<WholeBlocks>("whole_blocks",
+                            "uses all keys of the last visible block, although the mask hides some",
+                            ascend_like),
+      injected<RowWithoutKeyIsNan>("row_without_key_is_nan", "divides by the sum of an empty row"),
+      injected<RopeNotInScores>("rope_not_in_scores", "scores ignore the rope tensors"),
+      injected<HalfOfRope>("half_of_rope", "scores use 32 of 64 rope channels"),
+      injected<RopeOfFirstHead>("rope_of_first_head", "all heads use query_rope of the first one"),
+      injected<RopeScaleMissing>("rope_scale_missing",
+                                 "the rope gradients are not multiplied by scale_value"),
+      injected<RopeKeyGradientZero>("d_key_rope_zero", "d_key_rope is zero"),
+      injected<MergeForgotten>("merge_forgotten",
+                               "with a null value, d_key omits the gradient of value"),
+      injected<MergeBeforeScale>("merge_before_scale",
+                                 "with a null value, both gradients are multiplied by scale_value"),
+      injected<MergeAlways>("merge_always",
+                            "d_key also contains the gradient of value, although value is given"),
+      injected<MergedValueHasRope>("merged_value_has_rope",
+                                   "with a null value, dP uses the rope part of key"),
+      injected<ScaleOnValue>("scale_on_d_value", "d_value is multiplied by scale_value"),
+      injected<SumIgnored>("sum_ignored", "P is not divided by softmax_sum"),
+      injected<SumOfNextHead>("sum_of_next_head", "uses softmax_sum of the next head", ascend_like),
+      injected<StatisticsByHead>("statistics_by_head",
+                                 "reads statistics as if the tokens of a head were adjacent"),
+      injected<MaxOfNextToken>("max_of_next_token", "uses softmax_max of the next token"),
+      injected<RowTermMissing>("row_term_missing", "dS = P dP", ascend_like),
+      injected<RowTermOfFirstHead>("row_term_of_first_head", "all heads use delta of the first"),
+      injected<ScaleMissingOnKey>("scale_missing_on_d_key",
+                                  "d_key is not multiplied by scale_value", ascend_like),
+      injected<ScaleMissingOnQuery>("scale_missing_on_d_query",
+                                    "d_query is not multiplied by scale_value"),
+      injected<ScaleFromHeadDim>("scale_from_head_dim", "uses 1/sqrt(512) for scale_value"),
+      injected<FirstHeadOnly>("first_head_only", "gradients of keys contain only the first head"),
+      injected<HeadsAfter64Lost>("heads_after_64_lost",
+                                 "gradients of keys are sums over only 64 heads"),
+      injected<LastTokenLost>("last_token_lost",
+                              "gradients of keys omit the last token if there are several"),
+      injected<ProbabilityNotStaged>("staged_in_5_bits", "P and dS have five significant bits"),
+      injected<KeyStridesIgnored>("key_strides_ignored", "reads key as if it were contiguous"),
       misdeclared_in<Op, Kernel>("truncates_secretly",
                                  "casts truncate, but ties to even is declared",
                                  Plan{.round_out = Rounding::rtz}, Plan{}),
       misdeclared_in<Op, Kernel>("stages_secretly", "P and dS are staged, but declared as fp32",
                                  Plan{}, Plan{.staging = Staging::fp32}),
-      planted_in<Op, Crashes<Op, Kernel>>("crashes", "the run ends in an exception", flash_like),
+      injected_in<Op, Crashes<Op, Kernel>>("crashes", "the run ends in an exception", flash_like),
   };
 }
 

@@ -19,7 +19,7 @@ interface Bug {
 }
 
 const kills = JSON.parse(readFileSync(join(FOLDER, "kills.json"), "utf8")) as { rows: Bug[]; yardsticks: { rule: string }[] };
-const planted = kills.rows.filter((bug) => !bug.healthy);
+const injected = kills.rows.filter((bug) => !bug.healthy);
 
 let browser: Browser;
 before(async () => { browser = await launch(); });
@@ -31,17 +31,17 @@ const count = async (page: Page): Promise<number> => {
 };
 
 test("the page of a report has the kill table, and both are searched apart", async () => {
-  assert.ok(planted.length >= 3, `${planted.length} injected faults`);
+  assert.ok(injected.length >= 3, `${injected.length} injected faults`);
   const page = await open(browser, "kills.html");
   const said = (await page.textContent("#kills-summary")) ?? "";
-  assert.match(said, new RegExp(`^${planted.filter((bug) => bug.as_expected).length} of ${planted.length} injected faults caught`));
+  assert.match(said, new RegExp(`^${injected.filter((bug) => bug.as_expected).length} of ${injected.length} injected faults caught`));
   assert.equal(await count(page), kills.rows.length);
-  const [first] = planted;
+  const [first] = injected;
   await page.fill("#kills-text", first!.name);
   await page.waitForFunction((name) => location.hash.includes(name), first!.name);
   assert.equal(await count(page), kills.rows.filter((bug) => bug.name.includes(first!.name)).length);
   assert.ok(((await page.textContent("#kills")) ?? "").includes(first!.name));
-  const line = planted.find((bug) => bug.replay !== "" && bug.name.includes(first!.name))!;
+  const line = injected.find((bug) => bug.replay !== "" && bug.name.includes(first!.name))!;
   assert.ok(((await page.textContent("#kills")) ?? "").includes(`assay run ${line.replay} --implementation=mutant-${line.name}`));
   assert.equal(await page.inputValue("#filter-text"), "");
   assert.ok((await page.$$("#cases a.case")).length > 0);
@@ -73,7 +73,7 @@ test("alone it is all that the page shows; what takes most cases comes first", a
   await count(page);
   const column = (await page.$$eval("#kills th", (all) => all.map((th) => th.textContent))).indexOf("cases to kill");
   const shown = await page.$$eval("#kills tbody tr", (rows, k) => rows.map((row) => Number(row.children[k]!.textContent)), column);
-  assert.deepEqual(shown, planted.map((bug) => bug.cases_to_kill).filter((n) => n > 0).sort((a, b) => b - a).slice(0, shown.length));
+  assert.deepEqual(shown, injected.map((bug) => bug.cases_to_kill).filter((n) => n > 0).sort((a, b) => b - a).slice(0, shown.length));
   for (const rule of kills.yardsticks.slice(0, 1))
     assert.ok(((await page.textContent("#kills-section")) ?? "").includes(rule.rule));
 });

@@ -165,37 +165,37 @@ Gradients<T> read(const Head& h, Make make) {
 }
 
 /// A tolerance that omits some of the roundings that the formula's text declares.
-class PlantedReading : public ToleranceReading<double, symbols> {
+class FaultyReading : public ToleranceReading<double, symbols> {
  public:
-  PlantedReading(const Units& units, const std::array<Symbol, symbols>& of_row,
-                 const Planted& planted)
-      : ToleranceReading(units, of_row), planted_(planted) {}
+  FaultyReading(const Units& units, const std::array<Symbol, symbols>& of_row,
+                const Injected& injected)
+      : ToleranceReading(units, of_row), injected_(injected) {}
 
   Number dot(const Products<double>& of, double terms) {
-    if (dots_++ != planted_.dot) return ToleranceReading::dot(of, terms);
-    return ToleranceReading::dot({of.sum, planted_.factor * of.magnitudes, of.squares}, terms);
+    if (dots_++ != injected_.dot) return ToleranceReading::dot(of, terms);
+    return ToleranceReading::dot({of.sum, injected_.factor * of.magnitudes, of.squares}, terms);
   }
   template <class... Moment>
   Number rounded(const Number& x, double size, double times, Level level, const Moment&... moment) {
-    if (roundings_++ == planted_.rounding) size *= planted_.factor;
+    if (roundings_++ == injected_.rounding) size *= injected_.factor;
     return ToleranceReading::rounded(x, size, times, level, moment...);
   }
   Number exponential(const Number& x, double z, double error) const {
-    return ToleranceReading::exponential(x, z, planted_.exponential ? 0 : error);
+    return ToleranceReading::exponential(x, z, injected_.exponential ? 0 : error);
   }
   Number residue(const Number& x, double phi) const {
-    return planted_.residue ? x : ToleranceReading::residue(x, phi);
+    return injected_.residue ? x : ToleranceReading::residue(x, phi);
   }
   template <class... Size>
   Number stored(const Number& x, const Store& store, const Size&... size) const {
-    return ToleranceReading::stored(x, planted_.store ? Store() : store, size...);
+    return ToleranceReading::stored(x, injected_.store ? Store() : store, size...);
   }
   Coefficient<Number, double> staged(const Number& x, const Store& store) const {
-    return ToleranceReading::staged(x, planted_.store ? Store() : store);
+    return ToleranceReading::staged(x, injected_.store ? Store() : store);
   }
 
  private:
-  Planted planted_;
+  Injected injected_;
   int dots_ = 0, roundings_ = 0;
 };
 
@@ -229,7 +229,7 @@ Gradients<double> injected_gradients(const Head& head, const Shares& shares) {
       head, [&](const Source& at) { return InjectionReading(head.call.units, shares, at); });
 }
 
-Gradients<Bound> bounds(const Head& h, const Output& output, const Planted& planted) {
+Gradients<Bound> bounds(const Head& h, const Output& output, const Injected& injected) {
   std::vector<Element> dq(at(h.queries * h.dim));
   std::vector<SumOverRows<symbols>> dk(at(h.keys * h.dim)), dv(at(h.keys * h.dim_v));
   std::vector<SumWithinRow<symbols>> of_query;
@@ -250,7 +250,7 @@ Gradients<Bound> bounds(const Head& h, const Output& output, const Planted& plan
         row = {h.max[at(i)], h.sum[at(i)], delta.value};
       },
       [&](std::int64_t i, std::int64_t j, double times) {
-        PlantedReading on(h.call.units, of_row, planted);
+        FaultyReading on(h.call.units, of_row, injected);
         const auto [ds, prob] = pair_terms(on, h.call, row, pair_of<double>(h, i, j));
         for (std::int64_t d = 0; d < h.dim; ++d) {
           of_query[at(d)].add(ds, h.key[at(j * h.dim + d)], times);

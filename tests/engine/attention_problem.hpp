@@ -45,7 +45,7 @@ Gradients<T> plain_gradients(const Head& head);
 
 /// An error term that a tolerance omits or reduces: rounding number `rounding` in the formula of a
 /// pair, or the error of dot product number `dot`.
-struct Planted {
+struct Injected {
   int rounding = -1, dot = -1;
   double factor = 1;  ///< the share of the declared size that remains
   bool exponential = false, residue = false, store = false;
@@ -53,7 +53,7 @@ struct Planted {
 
 /// Returns the error bounds of the gradients. `output` describes the sums; `head` has the factor
 /// and lambda of the sums.
-Gradients<Bound> bounds(const Head& head, const Output& output, const Planted& planted = {});
+Gradients<Bound> bounds(const Head& head, const Output& output, const Injected& injected = {});
 
 /// Returns the gradients of a kernel with every rounding of the formula. `shares` gives the size of
 /// each rounding error relative to its maximum. The sums are exact.

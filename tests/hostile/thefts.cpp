@@ -135,10 +135,10 @@ Acts thefts() {
        }},
       {"takes memory in the tensors' file",
        [] {
-         bool grown = false;
+         bool generated = false;
          for (int descriptor = 3; descriptor < 1024; ++descriptor)
-           grown |= fallocate(descriptor, FALLOC_FL_KEEP_SIZE, 0, too_much) == 0;
-         if (grown) hold();
+           generated |= fallocate(descriptor, FALLOC_FL_KEEP_SIZE, 0, too_much) == 0;
+         if (generated) hold();
        }},
       {"takes a file in memory that hides itself",
        [] {

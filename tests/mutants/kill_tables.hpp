@@ -10,19 +10,19 @@ namespace assay::mutants {
 
 /// The minimum number of mutants of each kind in a table.
 struct Crowd {
-  std::int64_t planted, healthy;
+  std::int64_t injected, healthy;
 };
 
 /// Expects that every mutant is detected and that no correct variant fails.
 inline void expect_each_told_apart(const KillTable& table, const Crowd& least) {
-  std::int64_t healthy = 0, planted = 0;
+  std::int64_t healthy = 0, injected = 0;
   for (const KillRow& row : table.rows) {
-    ++(row.mutant.healthy ? healthy : planted);
+    ++(row.mutant.healthy ? healthy : injected);
     EXPECT_TRUE(row.as_expected())
         << row.mutant.name << " (" << row.mutant.bug << "), failed " << row.failed << " of "
         << row.cases << " cases\n  " << row.replay << "\n  " << row.text;
   }
-  EXPECT_GE(planted, least.planted);
+  EXPECT_GE(injected, least.injected);
   EXPECT_GE(healthy, least.healthy);
   EXPECT_FALSE(table.interrupted);
 }

@@ -92,7 +92,7 @@ TEST(Mutants, EachIsCaughtByTheRulesMadeForItAndNoHealthyVariantFails) {
   for (const auto& [name, rule] : expected) named.insert(name);
   const KillTable table =
       mutants::kill_table(sampled(named), mutants::kill_cases<spec::FlashAttentionScoreGrad>());
-  mutants::expect_each_told_apart(table, {.planted = sample == 1 ? 159 : 55, .healthy = 24});
+  mutants::expect_each_told_apart(table, {.injected = sample == 1 ? 159 : 55, .healthy = 24});
   for (const auto& [name, rule] : expected)
     EXPECT_GT(caught_by(table, name, rule), 0) << name << " by " << rule;
   expect_no_better_yardstick(table);

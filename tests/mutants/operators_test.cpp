@@ -15,18 +15,18 @@ constexpr Subject subject = Subject::ASSAY_SUBJECT;
 /// The minimum numbers of mutants, so that none is lost unnoticed. A new operator may have any
 /// number.
 const std::map<std::pair<std::string_view, Subject>, Crowd> least = {
-    {{"flash_attention_score_grad", Subject::arguments}, {.planted = 79, .healthy = 1}},
-    {{"flash_attention_score_grad", Subject::numbers}, {.planted = 74, .healthy = 23}},
-    {{"nsa_selected_attention_grad", Subject::arguments}, {.planted = 34, .healthy = 1}},
-    {{"nsa_selected_attention_grad", Subject::numbers}, {.planted = 54, .healthy = 20}},
-    {{"nsa_compress_grad", Subject::arguments}, {.planted = 23, .healthy = 2}},
-    {{"nsa_compress_grad", Subject::numbers}, {.planted = 35, .healthy = 20}},
-    {{"nsa_compress", Subject::arguments}, {.planted = 25, .healthy = 2}},
-    {{"nsa_compress", Subject::numbers}, {.planted = 48, .healthy = 15}},
-    {{"nsa_selected_attention", Subject::arguments}, {.planted = 31, .healthy = 1}},
-    {{"nsa_selected_attention", Subject::numbers}, {.planted = 49, .healthy = 11}},
-    {{"flash_attention_score", Subject::arguments}, {.planted = 56, .healthy = 1}},
-    {{"flash_attention_score", Subject::numbers}, {.planted = 82, .healthy = 28}}};
+    {{"flash_attention_score_grad", Subject::arguments}, {.injected = 79, .healthy = 1}},
+    {{"flash_attention_score_grad", Subject::numbers}, {.injected = 74, .healthy = 23}},
+    {{"nsa_selected_attention_grad", Subject::arguments}, {.injected = 34, .healthy = 1}},
+    {{"nsa_selected_attention_grad", Subject::numbers}, {.injected = 54, .healthy = 20}},
+    {{"nsa_compress_grad", Subject::arguments}, {.injected = 23, .healthy = 2}},
+    {{"nsa_compress_grad", Subject::numbers}, {.injected = 35, .healthy = 20}},
+    {{"nsa_compress", Subject::arguments}, {.injected = 25, .healthy = 2}},
+    {{"nsa_compress", Subject::numbers}, {.injected = 48, .healthy = 15}},
+    {{"nsa_selected_attention", Subject::arguments}, {.injected = 31, .healthy = 1}},
+    {{"nsa_selected_attention", Subject::numbers}, {.injected = 49, .healthy = 11}},
+    {{"flash_attention_score", Subject::arguments}, {.injected = 56, .healthy = 1}},
+    {{"flash_attention_score", Subject::numbers}, {.injected = 82, .healthy = 28}}};
 
 template <class Op>
 class MutantsOf : public ::testing::Test {};

@@ -90,7 +90,7 @@ def share(part, whole):
 
 
 def bugs(assay, folder, only, _):
-    planted = [one for one in mutants(assay, only) if not one["healthy"]]
+    injected = [one for one in mutants(assay, only) if not one["healthy"]]
     lines = {}
     for sound in mutants(assay, "argument_checks"):
         for size, flags in SIZES:
@@ -105,21 +105,21 @@ def bugs(assay, folder, only, _):
         return [([lines[mutant["operator"], size]], None), (numbers, "rejected_wrongly")]
 
     with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
-        rows = printed([pool.submit(caught, assay, folder, one, chosen) for one in planted], "injected faults")
-    of = len(planted)
+        rows = printed([pool.submit(caught, assay, folder, one, chosen) for one in injected], "injected faults")
+    of = len(injected)
     by_default = sum(row[0] == "default" for row in rows)
     soon = sum(row[0] == "default" and row[1] <= SOON for row in rows)
     at_all = sum(row[0] is not None for row in rows)
     print(f"caught within {SOON:.0f} s: {share(soon, of)}, by the default sweep: "
           f"{share(by_default, of)}, by the full one: {share(at_all, of)}")
-    for one, (by, seconds, cases) in zip(planted, rows):
+    for one, (by, seconds, cases) in zip(injected, rows):
         if by != "default" or seconds > SOON:
             print(f"{one['implementation']} of {one['operator']}: "
                   + (f"caught by the {by} sweep in {seconds:.0f} s" if by else "not caught"))
     result = {"bugs": of, "within_60_s": soon, "by_default_sweep": by_default,
               "by_full_sweep": at_all,
               "rows": [{**one, "caught_by": by, "seconds": seconds, "cases": cases}
-                       for one, (by, seconds, cases) in zip(planted, rows)]}
+                       for one, (by, seconds, cases) in zip(injected, rows)]}
     return result, soon >= 0.95 * of and by_default >= 0.99 * of and at_all == of
 
 

@@ -50,13 +50,13 @@ def made_a_socket(path):
     os.chdir(here)
 
 
-def grown(path):
+def generated(path):
     with open(path, "wb") as file:
         file.truncate(1 << 40)
 
 
 NO_FILES = [
-    (made_a_fifo, "is a FIFO"), (made_a_socket, "is a socket"), (Path.mkdir, "is a folder"), (grown, "are stored"),
+    (made_a_fifo, "is a FIFO"), (made_a_socket, "is a socket"), (Path.mkdir, "is a folder"), (generated, "are stored"),
     (lambda path: path.symlink_to("/dev/zero"), "is a device"), (lambda path: path.symlink_to(path.name), "symbolic links"),
 ]
 

@@ -66,14 +66,15 @@ class OwnRow {
   /// `sink`: the probability of the row's sink, or 0.
   double statistics(RowTerms& row, double sink) const {
     PairReading on(call_.units, {});
-    double sum = sink, grown = sink, squares = 0, shared = 0;
+    double sum = sink, generated = sink, squares = 0, shared = 0;
     visit([&](std::size_t c, double times) {
       const PairNumber s = score(on, row, c);
       const double p = times * exact_probability(row_of(row), s.value);
       sum += p;
       // An error of x has no effect if e^x is below the smallest normal number for every x within
       // the error.
-      grown += engine::growth_at(s.value - row.max, s.rigorous) == 0 ? p : p * std::exp(s.rigorous);
+      generated +=
+          engine::growth_at(s.value - row.max, s.rigorous) == 0 ? p : p * std::exp(s.rigorous);
       squares += p * p * s.squares;
       shared += p * s.shared;
     });
@@ -82,7 +83,8 @@ class OwnRow {
     // The backward reads one rounded number instead of m and z.
     if (saves_lse(n_.numerics))
       fixed += saving_error(std::abs(row.max), std::abs(std::log(row.sum)), n_);
-    row.max_error = {std::abs(std::log(grown / sum)) + fixed, std::sqrt(squares), shared + fixed};
+    row.max_error = {std::abs(std::log(generated / sum)) + fixed, std::sqrt(squares),
+                     shared + fixed};
     return sum;
   }
 

@@ -40,15 +40,15 @@ struct DkRopeOfLastHead : Kernel {
 
 std::vector<Mutant> rope_mutants() {
   return {
-      planted<RopeMissingInScore>("rope_missing_in_score", "scores omit the rope part",
-                                  ascend_like),
-      planted<RopeNotScaled>("rope_not_scaled",
-                             "dq_rope and dk_rope are not multiplied by scale_value"),
-      planted<RopeCollectsMain<Gradient::dk_rope, Gradient::dk>>(
+      injected<RopeMissingInScore>("rope_missing_in_score", "scores omit the rope part",
+                                   ascend_like),
+      injected<RopeNotScaled>("rope_not_scaled",
+                              "dq_rope and dk_rope are not multiplied by scale_value"),
+      injected<RopeCollectsMain<Gradient::dk_rope, Gradient::dk>>(
           "dk_rope_from_query", "dk_rope accumulates query instead of query_rope", ascend_like),
-      planted<RopeCollectsMain<Gradient::dq_rope, Gradient::dq>>(
+      injected<RopeCollectsMain<Gradient::dq_rope, Gradient::dq>>(
           "dq_rope_from_key", "dq_rope accumulates key instead of key_rope"),
-      planted<DkRopeOfLastHead>(
+      injected<DkRopeOfLastHead>(
           "dk_rope_of_last_head",
           "dk_rope contains only the contribution of the last query head of a group"),
   };

@@ -94,19 +94,19 @@ std::vector<Mutant> healthy_statistics_orders() {
 
 std::vector<Mutant> statistics_order_mutants() {
   return {
-      planted<Declares<ReadsHeadsFirst, heads_first, heads_first, tokens_first>>(
+      injected<Declares<ReadsHeadsFirst, heads_first, heads_first, tokens_first>>(
           "same_as_input_ignored", "statistics are always read heads first"),
-      planted<Declares<ReadsTokensFirst, heads_first, heads_first, heads_first>>(
+      injected<Declares<ReadsTokensFirst, heads_first, heads_first, heads_first>>(
           "heads_first_not_read",
           "statistics are read as [T,N,8], the declaration says heads first", ascend_like),
-      planted<Declares<OrderByLength, heads_first, heads_first, heads_first>>(
+      injected<Declares<OrderByLength, heads_first, heads_first, heads_first>>(
           "order_by_length", "statistics of long sequences are read in another order", ascend_like),
-      planted<OrderByLength>("order_by_length_undeclared",
-                             "statistics of long sequences are read in another order than those "
-                             "of short ones, and no order is declared",
-                             ascend_like),
-      planted<HeadsOfAllTokens>("heads_of_all_tokens",
-                                "statistics are read head by head over all sequences"),
+      injected<OrderByLength>("order_by_length_undeclared",
+                              "statistics of long sequences are read in another order than those "
+                              "of short ones, and no order is declared",
+                              ascend_like),
+      injected<HeadsOfAllTokens>("heads_of_all_tokens",
+                                 "statistics are read head by head over all sequences"),
   };
 }
 

@@ -79,31 +79,33 @@ struct PaddingOfFirstToken : Kernel {
 std::vector<Mutant> stride_mutants() {
   using I = Op::Inputs;
   return {
-      planted<StridesOf<&I::dy, &I::attention_in>>("dy_strides_of_attention_in",
-                                                   "dy is read with the strides of attention_in"),
-      planted<StridesOf<&I::value, &I::key>>("value_strides_of_key",
-                                             "value is read with the strides of key", ascend_like),
-      planted<StridesOf<&I::key, &I::query>>("key_strides_of_query",
-                                             "key is read with the strides of query"),
-      planted<StridesOf<&I::attention_in, &I::query>>(
+      injected<StridesOf<&I::dy, &I::attention_in>>("dy_strides_of_attention_in",
+                                                    "dy is read with the strides of attention_in"),
+      injected<StridesOf<&I::value, &I::key>>("value_strides_of_key",
+                                              "value is read with the strides of key", ascend_like),
+      injected<StridesOf<&I::key, &I::query>>("key_strides_of_query",
+                                              "key is read with the strides of query"),
+      injected<StridesOf<&I::attention_in, &I::query>>(
           "attention_in_strides_of_query", "attention_in is read with the strides of query"),
-      planted<StridesOf<&I::softmax_sum, &I::softmax_max>>(
+      injected<StridesOf<&I::softmax_sum, &I::softmax_max>>(
           "softmax_sum_strides_of_max", "softmax_sum is read with the strides of softmax_max"),
-      planted<WritesWithStridesOf<Op, Kernel, &Op::Outputs::dv, &Op::Outputs::dk>>(
+      injected<WritesWithStridesOf<Op, Kernel, &Op::Outputs::dv, &Op::Outputs::dk>>(
           "dv_strides_of_dk", "dv is written with the strides of dk"),
-      planted<QueryAloneIsAsked>("query_alone_is_asked",
-                                 "all inputs are read as contiguous if query is contiguous"),
-      planted<BytesIn32Bits<&I::query>>("query_bytes_in_32_bits",
-                                        "byte offsets in query are computed in 32 bits"),
-      planted<BytesIn32Bits<&I::dy>>("dy_bytes_in_32_bits",
-                                     "byte offsets in dy are computed in 32 bits", ascend_like),
-      planted<DqBytesIn32Bits>("dq_bytes_in_32_bits", "byte offsets in dq are computed in 32 bits"),
-      planted<LastSequenceEndsWithTokens>("last_sequence_ends_with_tokens",
-                                          "the last sequence also attends to the unused keys after "
-                                          "it"),
-      planted<PaddingUnwritten>("padding_unwritten",
-                                "gradients of tokens after the last sequence are not written"),
-      planted<PaddingOfFirstToken>(
+      injected<QueryAloneIsAsked>("query_alone_is_asked",
+                                  "all inputs are read as contiguous if query is contiguous"),
+      injected<BytesIn32Bits<&I::query>>("query_bytes_in_32_bits",
+                                         "byte offsets in query are computed in 32 bits"),
+      injected<BytesIn32Bits<&I::dy>>("dy_bytes_in_32_bits",
+                                      "byte offsets in dy are computed in 32 bits", ascend_like),
+      injected<DqBytesIn32Bits>("dq_bytes_in_32_bits",
+                                "byte offsets in dq are computed in 32 bits"),
+      injected<LastSequenceEndsWithTokens>(
+          "last_sequence_ends_with_tokens",
+          "the last sequence also attends to the unused keys after "
+          "it"),
+      injected<PaddingUnwritten>("padding_unwritten",
+                                 "gradients of tokens after the last sequence are not written"),
+      injected<PaddingOfFirstToken>(
           "padding_of_first_token",
           "tokens after the last sequence get gradients of the first tokens"),
   };

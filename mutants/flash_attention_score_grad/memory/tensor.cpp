@@ -149,23 +149,23 @@ struct OutputStridesIgnored : Kernel {
 
 std::vector<Mutant> tensor_mutants() {
   return {
-      planted<BsndReadAsBnsd>("bsnd_read_as_bnsd", "BSND tensors are read as BNSD", ascend_like),
-      planted<SbhReadAsBsh>("sbh_read_as_bsh", "SBH tensors are read as BSH"),
-      planted<KeyStridesIgnored>("key_strides_ignored", "key is read as if it were contiguous"),
-      planted<DyOffsetIgnored>("dy_offset_ignored", "dy is read from the start of its storage"),
-      planted<MaskStridesIgnored>("mask_strides_ignored",
-                                  "the mask is read as if it were contiguous"),
-      planted<ValueRowsAtHeadDim>("value_rows_at_head_dim",
-                                  "rows of value are read with stride head_dim", ascend_like),
-      planted<DvTailChannelsMissing>("dv_tail_channels_missing",
-                                     "channels of dv beyond a multiple of 8 are 0"),
-      planted<ScoreTailChannelsMissing>(
+      injected<BsndReadAsBnsd>("bsnd_read_as_bnsd", "BSND tensors are read as BNSD", ascend_like),
+      injected<SbhReadAsBsh>("sbh_read_as_bsh", "SBH tensors are read as BSH"),
+      injected<KeyStridesIgnored>("key_strides_ignored", "key is read as if it were contiguous"),
+      injected<DyOffsetIgnored>("dy_offset_ignored", "dy is read from the start of its storage"),
+      injected<MaskStridesIgnored>("mask_strides_ignored",
+                                   "the mask is read as if it were contiguous"),
+      injected<ValueRowsAtHeadDim>("value_rows_at_head_dim",
+                                   "rows of value are read with stride head_dim", ascend_like),
+      injected<DvTailChannelsMissing>("dv_tail_channels_missing",
+                                      "channels of dv beyond a multiple of 8 are 0"),
+      injected<ScoreTailChannelsMissing>(
           "score_tail_channels_missing",
           "channels of query and key beyond a multiple of 8 are ignored"),
-      planted<ModifiesInput>("modifies_input", "flips a bit of attention_in"),
-      planted<WritesPadding>("writes_padding", "writes outside the view of dq", ascend_like),
-      planted<OutputStridesIgnored>("output_strides_ignored",
-                                    "dk is written as if it were contiguous"),
+      injected<ModifiesInput>("modifies_input", "flips a bit of attention_in"),
+      injected<WritesPadding>("writes_padding", "writes outside the view of dq", ascend_like),
+      injected<OutputStridesIgnored>("output_strides_ignored",
+                                     "dk is written as if it were contiguous"),
   };
 }
 

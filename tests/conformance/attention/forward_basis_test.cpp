@@ -64,13 +64,13 @@ ForwardResult run_forward(const Op::Problem& p, const Op::Inputs& inputs, const 
     };
     for (std::size_t k = 0; k < kept.size();) {
       const std::size_t first = k;
-      float grown = max;
+      float generated = max;
       for (; k < kept.size() && kept[k] / tile == kept[first] / tile; ++k)
-        grown = std::max(grown, scores[static_cast<std::size_t>(kept[k])]);
-      const float factor = std::exp(max - grown);
+        generated = std::max(generated, scores[static_cast<std::size_t>(kept[k])]);
+      const float factor = std::exp(max - generated);
       sum *= factor;
       for (float& o : output) o *= plan.rescales ? factor : 1;
-      max = grown;
+      max = generated;
       for (std::size_t of = first; of < k; ++of) {
         const float weight = std::exp(scores[static_cast<std::size_t>(kept[of])] - max);
         sum += weight;

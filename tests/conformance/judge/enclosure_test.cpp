@@ -24,10 +24,10 @@ namespace {
 /// Counts the references in double that lie within their proven radii, and those that do not.
 struct Found {
   std::int64_t cases = 0, elements = 0, without_radius = 0;
-  std::int64_t misses = 0, misses_of_planted = 0;  ///< counts with radii multiplied by 2^-12
-  double largest_share = 0;                        ///< the largest quotient of error and radius
-  /// Counts of rows in double-double. The "planted" counts use radii multiplied by 2^-20.
-  std::int64_t quick_elements = 0, quick_misses = 0, quick_misses_of_planted = 0;
+  std::int64_t misses = 0, misses_of_injected = 0;  ///< counts with radii multiplied by 2^-12
+  double largest_share = 0;                         ///< the largest quotient of error and radius
+  /// Counts of rows in double-double. The "injected" counts use radii multiplied by 2^-20.
+  std::int64_t quick_elements = 0, quick_misses = 0, quick_misses_of_injected = 0;
   std::string first_miss;
 };
 
@@ -43,7 +43,7 @@ void compare(const Expectation& e, std::int64_t number, const DefinedRow& row, F
       continue;
     }
     // In sums of 512 channels, the rounding errors of double are mostly far below their bound.
-    if (error > 0x1p-16 * radius) ++found.misses_of_planted;
+    if (error > 0x1p-16 * radius) ++found.misses_of_injected;
     if (radius > 0) found.largest_share = std::max(found.largest_share, error / radius);
     if (error <= radius) continue;
     if (found.misses++ == 0)
@@ -64,7 +64,7 @@ void compare_quick(const Expectation& e, std::int64_t number, const DefinedRow& 
     const double radius = quick.share * e.radius[k] + quick.additive;
     if (!std::isfinite(radius)) continue;
     ++found.quick_elements;
-    if (error > 0x1p-20 * radius) ++found.quick_misses_of_planted;
+    if (error > 0x1p-20 * radius) ++found.quick_misses_of_injected;
     if (error <= radius) continue;
     if (found.quick_misses++ == 0)
       found.first_miss = e.name + " row " + std::to_string(number) + " channel " +
@@ -141,7 +141,7 @@ Found look(std::int64_t elements, std::int64_t largest) {
             << found.without_radius << " without a radius, " << found.misses
             << " outside theirs, the largest error " << found.largest_share << " of its radius; "
             << found.quick_elements << " in double-double, " << found.quick_misses
-            << " outside their radius, " << found.quick_misses_of_planted
+            << " outside their radius, " << found.quick_misses_of_injected
             << " outside an injected narrow radius\n";
   return found;
 }
@@ -160,9 +160,9 @@ TYPED_TEST(Enclosure, NoReferenceMissesItsDefinition) {
   // Shows that the check can fail: with radii that are much too narrow it finds errors. An
   // exception: operators that only add products of 16-bit numbers, which double represents exactly.
   if (TypeParam::has_softmax) {
-    EXPECT_GT(found.misses_of_planted, 0);
+    EXPECT_GT(found.misses_of_injected, 0);
     EXPECT_GT(found.quick_elements, found.elements / 2);
-    EXPECT_GT(found.quick_misses_of_planted, 0);
+    EXPECT_GT(found.quick_misses_of_injected, 0);
   }
 }
 

@@ -234,12 +234,12 @@ TEST(TileSums, LeaveTilesOutWhereAllNeedTooMuch) {
 using Rows = std::vector<double>;
 using Corruption = std::function<void(Rows& rows, std::int64_t dim)>;
 
-struct Planted {
+struct Injected {
   const char* name;
   Corruption corrupt;
 };
 
-const Planted planted[] = {
+const Injected injected[] = {
     {"zeroed", [](Rows& rows, std::int64_t) { std::ranges::fill(rows, 0.0); }},
     {"negated",
      [](Rows& rows, std::int64_t) {
@@ -317,7 +317,7 @@ class PerfectOutputs {
 };
 
 template <class Op>
-void expect_planted_tiles_caught(const std::string& words, const std::string& preset) {
+void expect_injected_tiles_caught(const std::string& words, const std::string& preset) {
   SCOPED_TRACE(words + " " + preset);
   const auto c = case_of<Op>(words);
   const spec::Numerics numerics = spec::numerics_preset(preset, c.problem.dtype);
@@ -330,7 +330,7 @@ void expect_planted_tiles_caught(const std::string& words, const std::string& pr
     EXPECT_LE(tensor.worst_tile, 0.9) << tensor.name;
   }
   for (const TensorReport& tensor : healthy.tensors)
-    for (const Planted& bug : planted)
+    for (const Injected& bug : injected)
       for (const auto& [first, count] : {std::pair<std::int64_t, std::int64_t>{40, 64},
                                          {64, 64},
                                          {tensor.rows_total - 34, 34}}) {
@@ -349,16 +349,16 @@ void expect_planted_tiles_caught(const std::string& words, const std::string& pr
 }
 
 TEST(TileSums, CatchInjectedTilesOutsideTheJudgedRows) {
-  expect_planted_tiles_caught<Flash>(
+  expect_injected_tiles_caught<Flash>(
       "--layout=BNSD --seq_q=210 --seq_kv=210 --head_dim=16 --head_dim_v=16 --rows=3", "ascend_a2");
-  expect_planted_tiles_caught<Flash>(
+  expect_injected_tiles_caught<Flash>(
       "--layout=BNSD --dtype=fp32 --seq_q=210 --seq_kv=210 --head_dim=16 --head_dim_v=16 --rows=3",
       "torch_fp32");
-  expect_planted_tiles_caught<Flash>(
+  expect_injected_tiles_caught<Flash>(
       "--layout=BNSD --dtype=fp16 --seq_q=210 --seq_kv=210 --sparse_mode=3 --atten_mask=compressed "
       "--head_dim=16 --head_dim_v=16 --rows=3",
       "cuda_flash");
-  expect_planted_tiles_caught<Selected>(
+  expect_injected_tiles_caught<Selected>(
       "--seq_q=210 --seq_kv=224 --head_dim=128 --selected_block_size=32 --selected_block_count=4 "
       "--rows=3",
       "ascend_a2");
@@ -372,7 +372,7 @@ TEST(TileSums, CatchInjectedTilesOfTheCompression) {
   const CaseReport healthy = outputs.judge(
       "none", 0, 0, [](Rows&, std::int64_t) {}, numerics);
   EXPECT_LE(healthy.verdict, Verdict::conforms_weak) << testing::printed(healthy);
-  for (const Planted& bug : planted) {
+  for (const Injected& bug : injected) {
     const CaseReport report = outputs.judge("input_grad", 70, 50, bug.corrupt, numerics);
     EXPECT_EQ(contribution(report.verdict), ExitCode::nonconformant) << bug.name;
   }

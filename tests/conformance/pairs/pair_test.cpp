@@ -22,8 +22,8 @@
 #include "assay/optimized/nsa_selected_attention.hpp"
 #include "assay/optimized/nsa_selected_attention_grad.hpp"
 
-/// Tests that a pair of forward and gradient is judged part by part: a fault that is planted in one
-/// part is reported for this part and for no other.
+/// Tests that a pair of forward and gradient is judged part by part: a fault that is injected in
+/// one part is reported for this part and for no other.
 namespace assay::conformance {
 namespace {
 

@@ -166,8 +166,8 @@ TEST_P(Attention, SumsAndCastsOfThatKernelStayWithinTheProvenBound) {
 
 /// Removes a rounding from the formula, and returns whether the errors of the step-by-step kernel
 /// then exceed the bound.
-bool caught(const Head& head, const Planted& planted) {
-  const auto reached = reach(head, bounds(head, {}, planted), [&](const Shares& shares) {
+bool caught(const Head& head, const Injected& injected) {
+  const auto reached = reach(head, bounds(head, {}, injected), [&](const Shares& shares) {
     return stepwise_gradients(head, shares);
   });
   return reached.most > own_roundings;
@@ -175,7 +175,7 @@ bool caught(const Head& head, const Planted& planted) {
 
 struct Bug {
   std::string name;
-  Planted planted;
+  Injected injected;
   Head head;  ///< a head in which this error term is the largest
 };
 
@@ -234,7 +234,7 @@ void PrintTo(const Bug& bug, std::ostream* out) { *out << bug.name; }
 
 TEST_P(IncompleteFormula, IsCaughtByTheStepwiseKernel) {
   EXPECT_FALSE(caught(GetParam().head, {}));
-  EXPECT_TRUE(caught(GetParam().head, GetParam().planted));
+  EXPECT_TRUE(caught(GetParam().head, GetParam().injected));
 }
 
 TEST(AttentionFormula, OneKeyByHand) {

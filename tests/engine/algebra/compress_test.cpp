@@ -76,7 +76,7 @@ Element element_of(const Factors& factors) {
   return sum.element();
 }
 
-double injected(const Factors& factors, const Shares& shares) {
+double with_errors(const Factors& factors, const Shares& shares) {
   double sum = 0;
   for (std::size_t k = 0; k < factors.size(); ++k) {
     InjectionReading on(units, shares, {.row = static_cast<std::int64_t>(k)});
@@ -99,7 +99,7 @@ void expect_readings(const Factors& factors, const reference::Quad& defined) {
   const auto bound = bound_of(element, {.lambda = mean_free_factor(1, 1e-9)});
   // The error is largest if all rounding errors have the same sign. The bound must not be larger
   // than this error.
-  const double worst = injected(factors, [](const Source&) { return 1.0; }) - element.value;
+  const double worst = with_errors(factors, [](const Source&) { return 1.0; }) - element.value;
   EXPECT_LE(worst, bound.rigorous);
   EXPECT_GE(worst, 0.999999 * bound.rigorous);
   // If a kernel rounds intermediates as declared, it differs from the definition by the known
@@ -113,7 +113,7 @@ void expect_readings(const Factors& factors, const reference::Quad& defined) {
   for (std::uint64_t seed = 0; seed < 50; ++seed) {
     std::mt19937_64 random(seed);
     const Shares signs = [&](const Source&) { return random() % 2 == 0 ? 1.0 : -1.0; };
-    EXPECT_LE(std::abs(injected(factors, signs) - element.value), bound.core * (1 + 1e-9));
+    EXPECT_LE(std::abs(with_errors(factors, signs) - element.value), bound.core * (1 + 1e-9));
   }
 }
 
@@ -160,11 +160,11 @@ TEST_P(CompressFormula, IsTheDefinitionAndItsBoundIsReached) {
 TEST(CompressFormula, AStoreThatIsNotDeclaredIsCaught) {
   const Compression c(9);
   const ToleranceReading<double, 0> on(units, {});
-  SumOverRows<0> planted;
-  for (const auto& [a, b] : c.weight_grad(0)) planted.add(product(on, Call{}, a, b), {}, 1.0);
+  SumOverRows<0> injected;
+  for (const auto& [a, b] : c.weight_grad(0)) injected.add(product(on, Call{}, a, b), {}, 1.0);
   const double worst =
-      injected(c.weight_grad(0), [](const Source&) { return 1.0; }) - planted.element().value;
-  EXPECT_GT(worst, bound_of(planted.element(), {.lambda = 6}).rigorous);
+      with_errors(c.weight_grad(0), [](const Source&) { return 1.0; }) - injected.element().value;
+  EXPECT_GT(worst, bound_of(injected.element(), {.lambda = 6}).rigorous);
 }
 
 TEST(CompressFormula, ATokenThatNoWindowCoversHasNoError) {

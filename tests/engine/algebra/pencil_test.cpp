@@ -49,12 +49,12 @@ TEST(Store, EightLanesRoundAsOneDoes) {
   Lanes x{};
   for (int k = 0; k < 8; ++k) x[k] = std::ldexp(0.7 + 0.13 * k, 3 * k - 20) * (k % 2 ? -1 : 1);
   const Lanes error = half.error(magnitude_of(x)), drift = half.drift(x, Lanes{});
-  const Lanes power = exponential(x), grown = growth(magnitude_of(x));
+  const Lanes power = exponential(x), generated = growth(magnitude_of(x));
   for (int k = 0; k < 8; ++k) {
     EXPECT_EQ(error[k], half.error(std::abs(x[k])));
     EXPECT_EQ(drift[k], half.drift(static_cast<double>(x[k]), 0.0));
     EXPECT_EQ(power[k], exponential(static_cast<double>(x[k])));
-    EXPECT_EQ(grown[k], growth(std::abs(x[k])));
+    EXPECT_EQ(generated[k], growth(std::abs(x[k])));
   }
 }
 

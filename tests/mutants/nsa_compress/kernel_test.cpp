@@ -36,7 +36,7 @@ TEST(CompressForwardKernel, HealthyVariantsAreExactWhereTheSumsAre) {
 
 /// Tests injected faults that need none of the judge's other rules and no large storage.
 TEST(CompressForwardKernel, EveryInjectedFaultShowsOnSomeGeometry) {
-  for (const auto& family : {number_mutants(), public_faults(), grown_mutants<Op>()})
+  for (const auto& family : {number_mutants(), public_faults(), generated_mutants<Op>()})
     expect_each_wrong(family, samples(), {"undeclared_order", "crashes", "bytes_in_32_bits"});
 }
 

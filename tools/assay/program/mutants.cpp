@@ -61,7 +61,7 @@ std::string verdicts(const KillRow& row) {
 
 using Rows = std::span<const KillRow>;
 
-void print_planted(Rows rows, std::ostream& out) {
+void print_injected(Rows rows, std::ostream& out) {
   std::vector<std::string> head = {"injected fault", "cases", "caught"};
   for (const auto& [rule, title] : columns) head.emplace_back(title);
   head.emplace_back("first caught by");
@@ -101,7 +101,7 @@ void print_operators(Rows rows, std::ostream& out) {
         rows, [&](const KillRow& row) { return row.mutant.operator_name != name; });
     const Rows own(rows.begin(), end);
     out << name << '\n';
-    print_planted(own, out);
+    print_injected(own, out);
     print_healthy(own, out);
     rows = rows.subspan(own.size());
   }

@@ -20,7 +20,7 @@ inline constexpr const char* implementation_prefix = "mutant-";
 template <class Op>
 std::vector<mutants::MutantOf<Op>> every_mutant() {
   std::vector<mutants::MutantOf<Op>> all = mutants::mutants<Op>();
-  std::ranges::move(mutants::grown_mutants<Op>(), std::back_inserter(all));
+  std::ranges::move(mutants::generated_mutants<Op>(), std::back_inserter(all));
   return all;
 }
 

@@ -19,7 +19,7 @@ enum class Subject : std::uint8_t { numbers, arguments, forward, many_calls };
 
 /// The known facts about a mutant. A name states the fault, not the operator, and is unique within
 /// the operator. It begins with the kind of some faults: "without_ID" (a requirement that the
-/// kernel does not check), "public_" (reported for a public kernel), "grown_STEP_CHANGE_PLACE"
+/// kernel does not check), "public_" (reported for a public kernel), "generated_STEP_CHANGE_PLACE"
 /// (generated).
 struct MutantFacts {
   std::string operator_name;
@@ -52,12 +52,12 @@ template <class Op>
 std::vector<MutantOf<Op>> mutants();
 
 /// Returns the generated faults: for each step of the plain kernel of Op, each kind of change at
-/// several places. Their names start with "grown_".
+/// several places. Their names start with "generated_".
 template <class Op>
-std::vector<MutantOf<Op>> grown_mutants();
+std::vector<MutantOf<Op>> generated_mutants();
 
 /// Returns generated faults in the forward of the plain kernel of the gradient.
-std::vector<Mutant> grown_forward_mutants();
+std::vector<Mutant> generated_forward_mutants();
 
 /// Returns correct kernels that follow each numerics preset, and kernels that compute their own
 /// statistics. Not among `mutants`, because some presets are too loose for the kill table.

@@ -99,7 +99,7 @@ TEST(ExactCaseKernels, HealthyOnesAreBitExactThroughoutTheFamily) {
 
 /// An injected fault, the cases in which it can have an effect, and the percentage of these cases
 /// in which it must be detected.
-struct Planted {
+struct Injected {
   const char* name;
   bool (*can_show)(const Case<Op>& c);
   std::int64_t percent = 90;
@@ -126,7 +126,7 @@ bool has_negative_slopes(const Case<Op>& c) {
   return has_bias(c, true) && c.problem.pse_type == 2 && c.problem.heads_q >= 8;
 }
 
-constexpr Planted plain_bugs[] = {
+constexpr Injected plain_bugs[] = {
     {"causal_edge_right", [](const Case<Op>& c) { return is_roomy(c) && has_mode(c, 2); }},
     {"user_mask_row_below", [](const Case<Op>& c) { return is_roomy(c) && has_mode(c, 1); }},
     {"scale_missing_on_dk", is_roomy},
@@ -155,7 +155,7 @@ constexpr Planted plain_bugs[] = {
      [](const Case<Op>& c) { return c.problem.scale_value < 0 && is_roomy(c); }},
 };
 
-constexpr Planted family_bugs[] = {
+constexpr Injected family_bugs[] = {
     {"mode3_left_up",
      [](const Case<Op>& c) {
        return has_mode(c, 3) && !has_bias(c, true) &&
@@ -204,7 +204,7 @@ struct Share {
 
 /// Expects that every injected fault in `bugs` is detected in most of the cases in which it can
 /// have an effect.
-void expect_flagged(std::span<const Planted> bugs, const std::vector<Case<Op>>& cases) {
+void expect_flagged(std::span<const Injected> bugs, const std::vector<Case<Op>>& cases) {
   std::vector<Share> shares(bugs.size());
   for (const Case<Op>& c : cases) {
     const std::optional<spec::Tensor> mask = make_mask(c);

@@ -95,12 +95,12 @@ TEST(Cascade, CatchesEveryForwardMutantByItsOwnTensor) {
     return contribution(report.verdict) == ExitCode::nonconformant &&
            report.findings.front().tensor == tensor;
   };
-  const std::vector<mutants::Mutant> planted = mutants(false);
-  ASSERT_EQ(planted.size(), std::size(expected));
-  for (std::size_t k = 0; k < planted.size(); ++k) {
+  const std::vector<mutants::Mutant> injected = mutants(false);
+  ASSERT_EQ(injected.size(), std::size(expected));
+  for (std::size_t k = 0; k < injected.size(); ++k) {
     const auto& [name, tensor] = expected[k];
-    ASSERT_EQ(planted[k].name, name);
-    const auto kernel = planted[k].make();
+    ASSERT_EQ(injected[k].name, name);
+    const auto kernel = injected[k].make();
     EXPECT_TRUE(std::ranges::any_of(cases(77), [&](const Case<Op>& c) {
       return catches(*kernel, c, tensor);
     })) << name;

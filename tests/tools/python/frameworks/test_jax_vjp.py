@@ -46,7 +46,7 @@ def test_the_forward_of_the_pallas_kernel_reads_keys_after_the_last(dtype: str) 
     assert {report.wrong for report in reports if report not in wrong} == ({()} if dtype == "fp32" else {(), ("backward",)})
 
 
-def planted(output: float = 1, total: float = 1, gradient: float = 1) -> Any:
+def injected(output: float = 1, total: float = 1, gradient: float = 1) -> Any:
     """Attention without a mask as a jax.custom_vjp, with factors for output, saved sum and dk."""
 
     @jax.custom_vjp
@@ -74,11 +74,11 @@ def planted(output: float = 1, total: float = 1, gradient: float = 1) -> Any:
 
 def wrapped(**factors: float) -> assay.AutogradFunction:
     return adapter.function(
-        planted(**factors),
+        injected(**factors),
         arguments=lambda case: [*(jnp.asarray(case.inputs[name]) for name in ("query", "key", "value")), case.problem["scale_value"]],
         gradients=("dq", "dk", "dv"),
         saved=("query", "key", "value", "", "softmax_max", "softmax_sum", "attention_in"),
-        name="planted",
+        name="injected",
         numerics="fp32_staging",
     )
 
@@ -93,7 +93,7 @@ def test_the_wrong_part_of_a_custom_vjp_is_named(factors: dict[str, float], wron
 
 
 def test_the_number_of_residuals_is_checked() -> None:
-    short = adapter.function(planted(), arguments=lambda case: [*(jnp.asarray(case.inputs[n]) for n in ("query", "key", "value")), 0.25],
+    short = adapter.function(injected(), arguments=lambda case: [*(jnp.asarray(case.inputs[n]) for n in ("query", "key", "value")), 0.25],
                              gradients=("dq", "dk", "dv"), saved=("query",), name="short")
     report = assay.judge_autograd(short, LINE.format("fp32"))
     assert report.wrong == ("forward",) and "short saved 7 residuals, but 1 names were given: query" in report.causes[0].evidence

@@ -32,13 +32,13 @@ struct FirstTokenTwice : Kernel<Op> {
 template <>
 std::vector<MutantOf<Op>> mutants() {
   std::vector<MutantOf<Op>> all = bilinear::mutants_of<Op>();
-  all.push_back(planted_in<Op, bilinear::FirstTokenTwice>(
+  all.push_back(injected_in<Op, bilinear::FirstTokenTwice>(
       "first_token_twice", "the first token of a window counts twice", bilinear::SummingPlan{}));
   return all;
 }
 
 template <>
-std::vector<MutantOf<Op>> grown_mutants() {
+std::vector<MutantOf<Op>> generated_mutants() {
   return {};
 }
 

@@ -73,11 +73,11 @@ function filterButton(word: string, text: string, more = ""): HTMLElement {
 const tracksOf = (bugs: Bug[]): string[] => [...new Set(bugs.flatMap((bug) => Object.keys(bug.tracks)))].sort();
 
 function summary(kills: Kills): HTMLElement {
-  const [planted, healthy] = [kills.rows.filter((bug) => !bug.healthy), kills.rows.filter((bug) => bug.healthy)];
+  const [injected, healthy] = [kills.rows.filter((bug) => !bug.healthy), kills.rows.filter((bug) => bug.healthy)];
   const shareText = (bugs: Bug[]): string => `${bugs.filter((bug) => bug.as_expected).length} of ${bugs.length}`;
   const bad = kills.rows.filter((bug) => !bug.as_expected).length;
   return element("p", {},
-    element("strong", { class: bad > 0 ? "bad" : "good" }, `${shareText(planted)} injected faults caught, ${shareText(healthy)} healthy variants conform`),
+    element("strong", { class: bad > 0 ? "bad" : "good" }, `${shareText(injected)} injected faults caught, ${shareText(healthy)} healthy variants conform`),
     ` (${plural(kills.cases, "case")}, ${short(kills.seconds)} s on ${plural(kills.threads, "thread")})` +
     (kills.interrupted ? ". Interrupted: not every case was judged." : "."),
     bad > 0 ? filterButton("untold", `Show ${bad} with a wrong verdict`) : null);
@@ -159,14 +159,14 @@ function list(kills: Kills): void {
 export function showKills(kills: Kills | undefined): void {
   byId("kills-section").hidden = kills === undefined;
   if (kills === undefined) return;
-  const planted = kills.rows.filter((bug) => !bug.healthy);
+  const injected = kills.rows.filter((bug) => !bug.healthy);
   put("kills-summary", summary(kills));
-  put("kills-tracks", ...tracksOf(planted).map((track) => {
-    const judged = planted.filter((bug) => bug.tracks[track] !== undefined);
+  put("kills-tracks", ...tracksOf(injected).map((track) => {
+    const judged = injected.filter((bug) => bug.tracks[track] !== undefined);
     const noticed = judged.filter((bug) => bug.tracks[track]!.failed > 0).length;
     return filterButton("track=" + track, `${track}: ${noticed} of ${judged.length}`, " faults noticed");
   }));
-  put("kills-picture", picture(planted));
+  put("kills-picture", picture(injected));
   put("kills-yardsticks", yardsticks(kills));
   const search = byId("kills-text") as HTMLInputElement;
   if (document.activeElement !== search) search.value = read().bugs;

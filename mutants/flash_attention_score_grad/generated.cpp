@@ -1,4 +1,4 @@
-#include "grown.hpp"
+#include "generated.hpp"
 
 #include "flash_attention_score_grad/families.hpp"
 
@@ -18,9 +18,9 @@ Spot spot_of(const AttentionWork& w, Query q, std::int64_t j) {
 Query query_of(const Spot& spot) { return {spot.b, spot.n, spot.i}; }
 
 /// The plain kernel with a generated fault.
-class Grown : public Kernel {
+class Generated : public Kernel {
  public:
-  Grown(std::string name, const Plan& plan, const GrownBug& bug)
+  Generated(std::string name, const Plan& plan, const GeneratedFault& bug)
       : Kernel(std::move(name), plan), growth_(bug) {}
 
  protected:
@@ -48,7 +48,7 @@ class Grown : public Kernel {
     });
   }
   RowState row_state(const AttentionWork& w, Query q) const override {
-    return grown_row(w, q, [&](Query at) { return Kernel::row_state(w, at); });
+    return generated_row(w, q, [&](Query at) { return Kernel::row_state(w, at); });
   }
   std::span<const float> collected(const AttentionWork& w, Gradient which, Query q,
                                    std::int64_t j) const override {
@@ -63,7 +63,7 @@ class Grown : public Kernel {
 
   /// Returns the values of a row. `sound(query)` computes the correct ones.
   template <class Sound>
-  RowState grown_row(const AttentionWork& w, Query q, const Sound& sound) const {
+  RowState generated_row(const AttentionWork& w, Query q, const Sound& sound) const {
     const auto part = [&](Step step, float RowState::*member) {
       return growth_(step, spot_of(w, q, 0),
                      [&](const Spot& at) { return sound(query_of(at)).*member; });
@@ -83,13 +83,13 @@ class Grown : public Kernel {
 };
 
 /// The plain kernel with a generated fault in its forward.
-class GrownForward : public Grown {
+class GeneratedForward : public Generated {
  public:
-  using Grown::Grown;
+  using Generated::Generated;
 
  protected:
   RowState forward_statistics(const AttentionWork& w, Query q) const override {
-    return grown_row(w, q, [&](Query at) { return Kernel::forward_statistics(w, at); });
+    return generated_row(w, q, [&](Query at) { return Kernel::forward_statistics(w, at); });
   }
   std::span<const float> value_row(const AttentionWork& w, Query q, std::int64_t j) const override {
     const Spot at = place(Step::value_of_output, w, q, j);
@@ -99,29 +99,29 @@ class GrownForward : public Grown {
 
 }  // namespace
 
-std::vector<Mutant> grown_forward_mutants() {
-  std::vector<GrownBug> bugs =
-      grown({Step::product, Step::probability, Step::dropped}, every_change, places_of_pairs);
-  append(bugs, grown({Step::product, Step::probability}, every_change, {Where::rarely}));
-  append(bugs, grown({Step::softmax_max, Step::softmax_sum}, changes_of_rows, places_of_rows));
-  append(bugs, grown({Step::value_of_output}, {Change::of_neighbour, Change::of_other_head},
-                     places_of_pairs));
-  return planted_by_turns<Op, GrownForward>(bugs, {flash_like, ascend_like});
+std::vector<Mutant> generated_forward_mutants() {
+  std::vector<GeneratedFault> bugs =
+      generated({Step::product, Step::probability, Step::dropped}, every_change, places_of_pairs);
+  append(bugs, generated({Step::product, Step::probability}, every_change, {Where::rarely}));
+  append(bugs, generated({Step::softmax_max, Step::softmax_sum}, changes_of_rows, places_of_rows));
+  append(bugs, generated({Step::value_of_output}, {Change::of_neighbour, Change::of_other_head},
+                         places_of_pairs));
+  return injected_by_turns<Op, GeneratedForward>(bugs, {flash_like, ascend_like});
 }
 
 template <>
-std::vector<Mutant> grown_mutants() {
-  std::vector<GrownBug> bugs =
-      grown({Step::product, Step::probability, Step::dropped, Step::dprobability, Step::dscore},
-            every_change, places_of_pairs);
-  append(bugs,
-         grown({Step::product, Step::probability, Step::dscore}, every_change, {Where::rarely}));
-  append(bugs, grown({Step::softmax_max, Step::softmax_sum, Step::row_term}, changes_of_rows,
-                     places_of_rows));
-  append(bugs, grown({Step::key_of_dq}, {Change::of_neighbour}, places_of_pairs));
-  append(bugs, grown({Step::query_of_dk, Step::dy_of_dv},
-                     {Change::of_row_above, Change::of_other_head}, places_of_pairs));
-  return planted_by_turns<Op, Grown>(bugs, {flash_like, ascend_like});
+std::vector<Mutant> generated_mutants() {
+  std::vector<GeneratedFault> bugs =
+      generated({Step::product, Step::probability, Step::dropped, Step::dprobability, Step::dscore},
+                every_change, places_of_pairs);
+  append(bugs, generated({Step::product, Step::probability, Step::dscore}, every_change,
+                         {Where::rarely}));
+  append(bugs, generated({Step::softmax_max, Step::softmax_sum, Step::row_term}, changes_of_rows,
+                         places_of_rows));
+  append(bugs, generated({Step::key_of_dq}, {Change::of_neighbour}, places_of_pairs));
+  append(bugs, generated({Step::query_of_dk, Step::dy_of_dv},
+                         {Change::of_row_above, Change::of_other_head}, places_of_pairs));
+  return injected_by_turns<Op, Generated>(bugs, {flash_like, ascend_like});
 }
 
 }  // namespace assay::mutants

@@ -1,4 +1,4 @@
-#include "grown.hpp"
+#include "generated.hpp"
 
 #include "nsa_selected_attention_grad/families.hpp"
 #include "selection/spots.hpp"
@@ -9,9 +9,9 @@ namespace {
 using selection::pair_of, selection::spot_of;
 
 /// The plain kernel with a generated fault.
-class Grown : public Kernel {
+class Generated : public Kernel {
  public:
-  Grown(std::string name, const Plan& plan, const GrownBug& bug)
+  Generated(std::string name, const Plan& plan, const GeneratedFault& bug)
       : Kernel(std::move(name), plan), growth_(bug) {}
 
  protected:
@@ -57,17 +57,17 @@ class Grown : public Kernel {
 namespace assay::mutants {
 
 template <>
-std::vector<selected::Mutant> grown_mutants<selected::Op>() {
-  std::vector<GrownBug> bugs =
-      grown({Step::product, Step::probability, Step::dprobability, Step::dscore}, every_change,
-            places_of_pairs);
-  append(bugs,
-         grown({Step::product, Step::probability, Step::dscore}, every_change, {Where::rarely}));
-  append(bugs, grown({Step::softmax_max, Step::softmax_sum, Step::row_term}, changes_of_rows,
-                     places_of_rows));
-  append(bugs, grown({Step::collecting_key}, {Change::of_neighbour, Change::of_row_above},
-                     places_of_pairs));
-  return planted_by_turns<selected::Op, selected::Grown>(bugs, {flash_like, ascend_like});
+std::vector<selected::Mutant> generated_mutants<selected::Op>() {
+  std::vector<GeneratedFault> bugs =
+      generated({Step::product, Step::probability, Step::dprobability, Step::dscore}, every_change,
+                places_of_pairs);
+  append(bugs, generated({Step::product, Step::probability, Step::dscore}, every_change,
+                         {Where::rarely}));
+  append(bugs, generated({Step::softmax_max, Step::softmax_sum, Step::row_term}, changes_of_rows,
+                         places_of_rows));
+  append(bugs, generated({Step::collecting_key}, {Change::of_neighbour, Change::of_row_above},
+                         places_of_pairs));
+  return injected_by_turns<selected::Op, selected::Generated>(bugs, {flash_like, ascend_like});
 }
 
 }  // namespace assay::mutants

@@ -1,4 +1,4 @@
-#include "grown.hpp"
+#include "generated.hpp"
 
 #include "rounding.hpp"
 
@@ -71,10 +71,10 @@ float changed(Change change, float number) {
   }
 }
 
-std::vector<GrownBug> grown(std::initializer_list<Step> steps,
-                            std::initializer_list<Change> changes,
-                            std::initializer_list<Where> places) {
-  std::vector<GrownBug> all;
+std::vector<GeneratedFault> generated(std::initializer_list<Step> steps,
+                                      std::initializer_list<Change> changes,
+                                      std::initializer_list<Where> places) {
+  std::vector<GeneratedFault> all;
   for (const Step step : steps)
     for (const Change change : changes)
       for (const Where where : places) all.push_back({step, change, where});

@@ -1,4 +1,4 @@
-#include "grown.hpp"
+#include "generated.hpp"
 
 #include "nsa_selected_attention/families.hpp"
 #include "selection/spots.hpp"
@@ -9,9 +9,9 @@ namespace {
 using selection::pair_of, selection::spot_of;
 
 /// The plain kernel with a generated fault.
-class Grown : public Kernel {
+class Generated : public Kernel {
  public:
-  Grown(std::string name, const Plan& plan, const GrownBug& bug)
+  Generated(std::string name, const Plan& plan, const GeneratedFault& bug)
       : Kernel(std::move(name), plan), growth_(bug) {}
 
  protected:
@@ -49,15 +49,15 @@ class Grown : public Kernel {
 namespace assay::mutants {
 
 template <>
-std::vector<selected_forward::Mutant> grown_mutants<selected_forward::Op>() {
-  std::vector<GrownBug> bugs =
-      grown({Step::score, Step::probability}, every_change, places_of_pairs);
-  append(bugs, grown({Step::score, Step::probability}, every_change, {Where::rarely}));
-  append(bugs, grown({Step::softmax_max, Step::softmax_sum}, changes_of_rows, places_of_rows));
-  append(bugs, grown({Step::value_of_output}, {Change::of_neighbour, Change::of_other_head},
-                     places_of_pairs));
-  return planted_by_turns<selected_forward::Op, selected_forward::Grown>(bugs,
-                                                                         {flash_like, ascend_like});
+std::vector<selected_forward::Mutant> generated_mutants<selected_forward::Op>() {
+  std::vector<GeneratedFault> bugs =
+      generated({Step::score, Step::probability}, every_change, places_of_pairs);
+  append(bugs, generated({Step::score, Step::probability}, every_change, {Where::rarely}));
+  append(bugs, generated({Step::softmax_max, Step::softmax_sum}, changes_of_rows, places_of_rows));
+  append(bugs, generated({Step::value_of_output}, {Change::of_neighbour, Change::of_other_head},
+                         places_of_pairs));
+  return injected_by_turns<selected_forward::Op, selected_forward::Generated>(
+      bugs, {flash_like, ascend_like});
 }
 
 }  // namespace assay::mutants

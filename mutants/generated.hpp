@@ -135,7 +135,7 @@ Spot taken_from(Change change, Spot spot);
 float changed(Change change, float number);
 
 /// A generated fault in one step of a kernel.
-struct GrownBug {
+struct GeneratedFault {
   Step step;
   Change change;
   Where where;
@@ -152,29 +152,29 @@ struct GrownBug {
 };
 
 /// Returns every combination of one of these steps, one of these changes and one of these places.
-std::vector<GrownBug> grown(std::initializer_list<Step> steps,
-                            std::initializer_list<Change> changes,
-                            std::initializer_list<Where> places);
+std::vector<GeneratedFault> generated(std::initializer_list<Step> steps,
+                                      std::initializer_list<Change> changes,
+                                      std::initializer_list<Where> places);
 
-inline void append(std::vector<GrownBug>& bugs, const std::vector<GrownBug>& more) {
+inline void append(std::vector<GeneratedFault>& bugs, const std::vector<GeneratedFault>& more) {
   bugs.insert(bugs.end(), more.begin(), more.end());
 }
 
-/// Returns one mutant of class Grown for each fault, with a name that starts with "grown_".
+/// Returns one mutant of class Generated for each fault, with a name that starts with "generated_".
 /// Consecutive faults use the plans in rotation, because some plans skip steps that others
 /// compute.
-template <class Op, class Grown, class Plan>
-std::vector<MutantOf<Op>> planted_by_turns(const std::vector<GrownBug>& bugs,
-                                           std::initializer_list<Plan> plans) {
+template <class Op, class Generated, class Plan>
+std::vector<MutantOf<Op>> injected_by_turns(const std::vector<GeneratedFault>& bugs,
+                                            std::initializer_list<Plan> plans) {
   std::vector<MutantOf<Op>> all;
-  for (const GrownBug& bug : bugs) {
+  for (const GeneratedFault& bug : bugs) {
     const Plan& plan = *(plans.begin() + all.size() % plans.size());
-    const std::string name = "grown_" + bug.name();
+    const std::string name = "generated_" + bug.name();
     all.push_back({.name = name,
                    .bug = bug.sentence(),
                    .healthy = false,
                    .subject = Subject::numbers,
-                   .make = [=] { return std::make_unique<Grown>(name, plan, bug); }});
+                   .make = [=] { return std::make_unique<Generated>(name, plan, bug); }});
   }
   return all;
 }
@@ -194,7 +194,7 @@ inline constexpr auto places_of_rows = {Where::last_row, Where::last_head, Where
 /// Applies a generated fault in a kernel. Not thread-safe.
 class Growth {
  public:
-  explicit Growth(const GrownBug& bug) : bug_(bug) {}
+  explicit Growth(const GeneratedFault& bug) : bug_(bug) {}
 
   /// Returns the value of the step at `spot`, with the fault if it happens there. `sound(spot)`
   /// computes the correct value.
@@ -216,7 +216,7 @@ class Growth {
   }
 
  private:
-  GrownBug bug_;
+  GeneratedFault bug_;
   mutable float last_ = 0;
 };
 

@@ -26,7 +26,7 @@ MutantOf<Op> misdeclared_in(const std::string& name, std::string bug, const Plan
 
 /// Returns a mutant of class Bug that follows `plan` and declares the numerics of `plan`.
 template <class Op, class Bug, class Plan>
-MutantOf<Op> planted_in(const std::string& name, std::string bug, const Plan& plan) {
+MutantOf<Op> injected_in(const std::string& name, std::string bug, const Plan& plan) {
   return misdeclared_in<Op, Bug>(name, std::move(bug), plan, plan);
 }
 

@@ -10,13 +10,13 @@
 #include "assay/spec/table.hpp"
 #include "bilinear/sums.hpp"
 #include "bilinear/tensors.hpp"
-#include "planting.hpp"
+#include "injecting.hpp"
 
 namespace assay::mutants::bilinear {
 
 /// Makes the mutants of one operator. They follow `plan`, and their names begin with `kind`.
 template <class Op, class Kernel>
-struct Planter {
+struct Injector {
   using Mutant = MutantOf<Op>;
   using Mutants = std::vector<Mutant>;
 
@@ -29,15 +29,15 @@ struct Planter {
     return healthy_in<Op, Variant>(kind + name, std::move(choice), own);
   }
   template <class Bug>
-  Mutant planted(const std::string& name, std::string bug) const {
-    Mutant mutant = planted_in<Op, Bug>(kind + name, std::move(bug), plan);
+  Mutant injected(const std::string& name, std::string bug) const {
+    Mutant mutant = injected_in<Op, Bug>(kind + name, std::move(bug), plan);
     mutant.subject = subject;
     return mutant;
   }
   /// Returns a mutant of class Bug, whose constructor has a third argument.
   template <class Bug, class Fault>
-  Mutant planted_with(const std::string& name, std::string bug, const Fault& fault) const {
-    Mutant mutant = planted<Kernel>(name, std::move(bug));
+  Mutant injected_with(const std::string& name, std::string bug, const Fault& fault) const {
+    Mutant mutant = injected<Kernel>(name, std::move(bug));
     mutant.make = [name = kind + name, plan = plan, fault] {
       return std::make_unique<Bug>(name, plan, fault);
     };
@@ -61,17 +61,17 @@ struct Planter {
     Mutants all;
     for (const std::string_view fault : faults) {
       const TensorFault& found = is_input<member> ? input_fault(fault) : output_fault(fault);
-      all.push_back(planted_with<Tampered<Op, Kernel, member>>(
+      all.push_back(injected_with<Tampered<Op, Kernel, member>>(
           (has_tensor ? tensor + "_" : "") + std::string(fault),
           tensor + " " + std::string(found.bug), found));
     }
     return all;
   }
   Mutants strides_ignored() const {
-    return {planted<StridesIgnored<Op, Kernel, true>>("inputs_as_contiguous",
-                                                      "strides of the inputs are ignored"),
-            planted<StridesIgnored<Op, Kernel, false>>("outputs_as_contiguous",
-                                                       "strides of the outputs are ignored")};
+    return {injected<StridesIgnored<Op, Kernel, true>>("inputs_as_contiguous",
+                                                       "strides of the inputs are ignored"),
+            injected<StridesIgnored<Op, Kernel, false>>("outputs_as_contiguous",
+                                                        "strides of the outputs are ignored")};
   }
   /// Returns mutants that deviate from the numerics that they declare.
   Mutants undeclared() const {

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "compression/kernel.hpp"
-#include "grown.hpp"
+#include "generated.hpp"
 
 namespace assay::mutants::compress {
 
@@ -13,9 +13,9 @@ namespace assay::mutants::compress {
 /// Spot (a place), "row" means a window of a sequence, and "key" a token of the window. All windows
 /// use a weight, so its Spot has one sequence with one row.
 template <class Kernel>
-class Grown : public Kernel {
+class Generated : public Kernel {
  public:
-  Grown(std::string name, const SummingPlan& plan, const GrownBug& bug)
+  Generated(std::string name, const SummingPlan& plan, const GeneratedFault& bug)
       : Kernel(std::move(name), plan), growth_(bug) {}
 
  protected:
@@ -26,8 +26,8 @@ class Grown : public Kernel {
   /// Returns the value of a step for window, token k and head n. `sound(window, k, n)` computes the
   /// correct value.
   template <class Sound>
-  float grown_value(Step step, const WindowWork& w, const TokenWindow& window, std::int64_t k,
-                    std::int64_t n, const Sound& sound) const {
+  float generated_value(Step step, const WindowWork& w, const TokenWindow& window, std::int64_t k,
+                        std::int64_t n, const Sound& sound) const {
     const std::int64_t rows = this->window_count(w, w.problem.length(window.b));
     return growth_(step, spot_of(w, window, k, n, rows), [&](const Spot& at) {
       const std::int64_t moved = at.i - window.index;
@@ -53,13 +53,13 @@ class Grown : public Kernel {
 };
 
 /// The generated faults in `step` and in the weights.
-inline std::vector<GrownBug> grown_bugs(Step step) {
-  std::vector<GrownBug> bugs = grown({step}, every_change, places_of_pairs);
-  append(bugs, grown({step}, every_change, {Where::rarely}));
-  append(bugs, grown({Step::weight},
-                     {Change::negated, Change::lost, Change::doubled, Change::coarse, Change::stale,
-                      Change::of_neighbour, Change::of_other_head},
-                     {Where::last_key, Where::tile_edge, Where::last_head, Where::seldom}));
+inline std::vector<GeneratedFault> generated_faults(Step step) {
+  std::vector<GeneratedFault> bugs = generated({step}, every_change, places_of_pairs);
+  append(bugs, generated({step}, every_change, {Where::rarely}));
+  append(bugs, generated({Step::weight},
+                         {Change::negated, Change::lost, Change::doubled, Change::coarse,
+                          Change::stale, Change::of_neighbour, Change::of_other_head},
+                         {Where::last_key, Where::tile_edge, Where::last_head, Where::seldom}));
   return bugs;
 }
 

@@ -1,4 +1,4 @@
-#include "grown.hpp"
+#include "generated.hpp"
 
 #include <algorithm>
 
@@ -10,9 +10,9 @@ namespace {
 
 /// The plain kernel with a generated fault. Numbers the keys of a row in the order of its list:
 /// entry by entry, in each block key by key.
-class Grown : public Kernel {
+class Generated : public Kernel {
  public:
-  Grown(std::string name, const Plan& plan, const GrownBug& bug)
+  Generated(std::string name, const Plan& plan, const GeneratedFault& bug)
       : Kernel(std::move(name), plan), growth_(bug) {}
 
  protected:
@@ -96,17 +96,17 @@ class Grown : public Kernel {
 }  // namespace sparse_flash
 
 template <>
-std::vector<MutantOf<spec::SparseFlashAttentionGrad>> grown_mutants() {
-  std::vector<GrownBug> bugs =
-      grown({Step::product, Step::probability, Step::dprobability, Step::dscore}, every_change,
-            places_of_pairs);
-  append(bugs,
-         grown({Step::product, Step::probability, Step::dscore}, every_change, {Where::rarely}));
-  append(bugs, grown({Step::softmax_max, Step::softmax_sum, Step::row_term}, changes_of_rows,
-                     places_of_rows));
-  append(bugs, grown({Step::collecting_key}, {Change::of_neighbour, Change::of_row_above},
-                     places_of_pairs));
-  return planted_by_turns<spec::SparseFlashAttentionGrad, sparse_flash::Grown>(
+std::vector<MutantOf<spec::SparseFlashAttentionGrad>> generated_mutants() {
+  std::vector<GeneratedFault> bugs =
+      generated({Step::product, Step::probability, Step::dprobability, Step::dscore}, every_change,
+                places_of_pairs);
+  append(bugs, generated({Step::product, Step::probability, Step::dscore}, every_change,
+                         {Where::rarely}));
+  append(bugs, generated({Step::softmax_max, Step::softmax_sum, Step::row_term}, changes_of_rows,
+                         places_of_rows));
+  append(bugs, generated({Step::collecting_key}, {Change::of_neighbour, Change::of_row_above},
+                         places_of_pairs));
+  return injected_by_turns<spec::SparseFlashAttentionGrad, sparse_flash::Generated>(
       bugs, {flash_like, ascend_like});
 }
 

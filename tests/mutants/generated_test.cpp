@@ -1,4 +1,4 @@
-#include "grown.hpp"
+#include "generated.hpp"
 
 #include <gtest/gtest.h>
 
@@ -30,7 +30,7 @@ std::int64_t happenings(Where where) {
   return std::ranges::count_if(spots(), [&](const Spot& spot) { return happens(where, spot); });
 }
 
-TEST(Grown, HappensOnlyAtItsPlaces) {
+TEST(Generated, HappensOnlyAtItsPlaces) {
   EXPECT_EQ(happenings(Where::last_key), 2 * 4 * 30);
   EXPECT_EQ(happenings(Where::tile_edge), 2 * 4 * 30 * 3);
   EXPECT_EQ(happenings(Where::last_row), 2 * 4 * 50);
@@ -41,7 +41,7 @@ TEST(Grown, HappensOnlyAtItsPlaces) {
   EXPECT_GT(happenings(Where::rarely), 0);
 }
 
-TEST(Grown, UsesTheNumberOfAnotherPlaceIfItExists) {
+TEST(Generated, UsesTheNumberOfAnotherPlaceIfItExists) {
   const Spot spot = {.b = 0, .n = 1, .i = 0, .j = 7, .heads = 2, .rows = 3, .keys = 8};
   EXPECT_EQ(taken_from(Change::of_neighbour, spot).j, 6);
   EXPECT_EQ(taken_from(Change::of_row_above, spot).i, 1) << "nothing is above row 0";
@@ -54,7 +54,7 @@ TEST(Grown, UsesTheNumberOfAnotherPlaceIfItExists) {
   }
 }
 
-TEST(Grown, ChangesNumbers) {
+TEST(Generated, ChangesNumbers) {
   EXPECT_EQ(changed(Change::negated, 1.5f), -1.5f);
   EXPECT_EQ(changed(Change::lost, 1.5f), 0);
   EXPECT_EQ(changed(Change::doubled, 1.5f), 3);
@@ -62,7 +62,7 @@ TEST(Grown, ChangesNumbers) {
   EXPECT_EQ(changed(Change::of_neighbour, 1.5f), 1.5f);
 }
 
-TEST(Grown, IsHealthyOutsideItsStepAndPlaces) {
+TEST(Generated, IsHealthyOutsideItsStepAndPlaces) {
   const auto sound = [](const Spot& at) { return static_cast<float>(10 * at.i + at.j); };
   const Growth bug({Step::product, Change::of_neighbour, Where::last_key});
   const Spot middle = {.b = 0, .n = 0, .i = 2, .j = 3, .heads = 1, .rows = 4, .keys = 5};
@@ -77,26 +77,26 @@ TEST(Grown, IsHealthyOutsideItsStepAndPlaces) {
   EXPECT_EQ(stale(Step::product, middle, sound), 23);
 }
 
-TEST(Grown, HaveNamesOfTheirOwnAndAreMany) {
-  std::size_t planted = 0;
+TEST(Generated, HaveNamesOfTheirOwnAndAreMany) {
+  std::size_t injected = 0;
   spec::for_each_operator([&]<class Op> {
     std::set<std::string> names;
     for (const auto& one : mutants<Op>()) {
       EXPECT_TRUE(names.insert(one.name).second) << Op::name << ' ' << one.name;
-      planted += one.healthy ? 0 : 1;
+      injected += one.healthy ? 0 : 1;
     }
-    for (const auto& one : grown_mutants<Op>()) {
+    for (const auto& one : generated_mutants<Op>()) {
       EXPECT_TRUE(names.insert(one.name).second) << Op::name << ' ' << one.name;
       EXPECT_FALSE(one.healthy);
-      ++planted;
+      ++injected;
     }
   });
-  EXPECT_GE(planted, 1000u);
+  EXPECT_GE(injected, 1000u);
 }
 
 /// Tests every `sample`-th mutant of an operator. These include mutants of every step and of every
 /// position.
-constexpr std::size_t sample = ASSAY_GROWN_SAMPLE;
+constexpr std::size_t sample = ASSAY_GENERATED_SAMPLE;
 
 /// The stage (step of the computation) that a cause must name if the fault is in this step of this
 /// operator. Empty operator: all gradients of attention; empty step: all other steps. The first
@@ -130,7 +130,7 @@ constexpr StageOf stages[] = {
 std::string_view stage_of(const MutantFacts& mutant) {
   for (const StageOf& one : stages)
     if ((one.operator_name.empty() || one.operator_name == mutant.operator_name) &&
-        mutant.name.starts_with("grown_" + std::string(one.step)))
+        mutant.name.starts_with("generated_" + std::string(one.step)))
       return one.stage;
   return {};  // belongs to all gradients (the key of a selected pair): no stage
 }
@@ -156,12 +156,12 @@ void expect_stages_named(const KillTable& table) {
 
 TEST(GeneratedMutants, AreCaughtAndTheirStagesNamed) {
   spec::for_each_operator([&]<class Op> {
-    if (grown_mutants<Op>().empty()) return;
+    if (generated_mutants<Op>().empty()) return;
     std::vector<MutantOf<Op>> chosen;
-    const auto all = grown_mutants<Op>();
+    const auto all = generated_mutants<Op>();
     for (std::size_t k = 0; k < all.size(); k += sample) chosen.push_back(all[k]);
     const KillTable table = kill_table(chosen, kill_cases<Op>());
-    expect_each_told_apart(table, {.planted = static_cast<std::int64_t>(chosen.size())});
+    expect_each_told_apart(table, {.injected = static_cast<std::int64_t>(chosen.size())});
     expect_stages_named(table);
   });
 }
