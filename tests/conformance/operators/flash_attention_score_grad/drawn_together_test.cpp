@@ -50,7 +50,7 @@ TEST(ShortSequences, OfOneToThreeTokensOccurWithEmptyOnesOnBothSides) {
     add("query", p.lengths_q, p.seq_q);
     add("key", p.lengths_kv, p.seq_kv);
   }
-  EXPECT_EQ(found.size(), 4u * 2 * 3);
+  EXPECT_EQ(found.size(), 5u * 2 * 3);
   EXPECT_EQ(in_front.size(), 2u * 3);
 }
 
