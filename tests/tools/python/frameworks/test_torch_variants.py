@@ -24,6 +24,14 @@ alibi = assay.variant("alibi", score="s - slopes[n] * abs(i - j)", arrays={"slop
 distance_bias = assay.variant(
     "distance_bias", score="s + bias[min(abs(i - j), 7)]", arrays={"bias": [0.5, 0.25, 0, -0.125, 1, -1, 0.375, -0.75]}
 )
+learned_alibi = assay.variant("learned_alibi", score="s - slopes[n] * abs(i - j)", arrays={"slopes": "heads"}, bias_grad=True)
+learned_distance_bias = assay.variant(
+    "learned_distance_bias",
+    score="s + bias[min(abs(i - j), 7)]",
+    arrays={"bias": [0.5, 0.25, 0, -0.125, 1, -1, 0.375, -0.75]},
+    bias_grad=True,
+)
+learned_cap = assay.variant("learned_cap", score="cap * tanh(s / cap)", parameters={"cap": (1.0, 4.0)}, bias_grad=True)
 soft_window = assay.variant("soft_window", score="s - log(1 + exp(s - c)) * min(abs(i - j), 3) / 4", parameters={"c": 1.5})
 
 
@@ -53,6 +61,12 @@ def softened(of: Numbers, s: torch.Tensor, i: torch.Tensor, j: torch.Tensor, n: 
     return s - torch.nn.functional.softplus(s - of["c"]) * (i - j).abs().clamp(max=3) / 4
 
 
+def named(case: assay.Case, found: list[np.ndarray]) -> dict[str, np.ndarray]:
+    """The gradients by name, rounded: those of the tensors to the type of the case, those of the formula to fp32."""
+    names = ["dq", "dk", "dv", *(f"d{name}" for name in case.gradients)]
+    return {name: x.astype(case.dtype if k < 3 else np.float32) for k, (name, x) in enumerate(zip(names, found, strict=True))}
+
+
 def by_autograd(score: Score) -> assay.Implementation:
     """The gradients that autograd gives for softmax(score) value: it computes statistics and output itself."""
 
@@ -64,9 +78,11 @@ def by_autograd(score: Score) -> assay.Implementation:
         group = q.shape[1] // k.shape[1]
         s = float(np.float32(case.problem["scale_value"])) * q @ k.repeat_interleave(group, 1).mT
         i, j, n = torch.arange(q.shape[2])[:, None], torch.arange(k.shape[2])[None, :], torch.arange(q.shape[1])[:, None, None]
-        p = torch.softmax(score(numbers_of(case), s, i, j, n), -1).nan_to_num(0)
-        found = torch.autograd.grad(p @ v.repeat_interleave(group, 1), (q, k, v), dy.detach())
-        return {name: np.nan_to_num(x.numpy()).astype(case.dtype) for name, x in zip(("dq", "dk", "dv"), found, strict=True)}
+        of = numbers_of(case)
+        learned = {name: of[name].double().requires_grad_() for name in case.gradients}
+        p = torch.softmax(score(of | learned, s, i, j, n), -1).nan_to_num(0)
+        found = torch.autograd.grad(p @ v.repeat_interleave(group, 1), (q, k, v, *learned.values()), dy.detach())
+        return named(case, [np.nan_to_num(x.numpy()) for x in found])
 
     return gradients
 
@@ -78,14 +94,17 @@ def flex(score: Score) -> assay.Implementation:
     def gradients(case: assay.Case) -> dict[str, np.ndarray]:
         q, k, v = (torch.from_numpy(case.inputs[name]).requires_grad_() for name in ("query", "key", "value"))
         of = numbers_of(case)
+        for name in case.gradients:
+            of[name] = of[name].float().requires_grad_()
 
         def score_mod(s: torch.Tensor, b: torch.Tensor, n: torch.Tensor, i: torch.Tensor, j: torch.Tensor) -> torch.Tensor:
             return score(of, s, i, j, n).to(s.dtype)
 
         scale = float(np.float32(case.problem["scale_value"]))
         out, _ = flex_attention(q, k, v, score_mod=score_mod, scale=scale, enable_gqa=True, return_aux=AuxRequest(lse=True))
-        found = torch.autograd.grad(out, (q, k, v), torch.from_numpy(case.inputs["dy"]))
-        return {name: x.numpy() for name, x in zip(("dq", "dk", "dv"), found, strict=True)}
+        learned = [of[name] for name in case.gradients]
+        found = torch.autograd.grad(out, (q, k, v, *learned), torch.from_numpy(case.inputs["dy"]))
+        return named(case, [x.numpy() for x in found])
 
     return gradients
 
@@ -95,6 +114,9 @@ FORMULAS = {
     "window": (window, windowed),
     "alibi": (alibi, biased),
     "distance_bias": (distance_bias, biased_by_distance),
+    "learned_alibi": (learned_alibi, biased),
+    "learned_distance_bias": (learned_distance_bias, biased_by_distance),
+    "learned_cap": (learned_cap, capped),
     "soft_window": (soft_window, softened),
 }
 

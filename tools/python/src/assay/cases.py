@@ -19,13 +19,13 @@ from assay.dtypes import Array, exactly, numpy_dtype
 from assay.naming import Named
 from assay.replacing import replacing, turn
 from assay.tensors import digest, read_tensor, write_tensor
-from assay.variants import arrays_of, parameters_of
+from assay.variants import arrays_of, gathered, gradients_of, parameters_of
 
 SCHEMA = "assay-2"
 Field = int | float | str | list[int]
 _Read = TypeVar("_Read")
 _HEADER = ("operator", "entry_point", "product", "command", "profile", "track")
-_STATISTICS = ("softmax_max", "softmax_sum")
+_FP32_OUTPUTS = ("softmax_max", "softmax_sum", "dsink", "dformula")
 
 
 class CaseFileError(ValueError):
@@ -91,6 +91,11 @@ class Case:
     def arrays(self) -> dict[str, Array]:
         """The arrays of the formula of the case; empty without a formula."""
         return arrays_of(self.command)
+
+    @cached_property
+    def gradients(self) -> list[str]:
+        """The arrays and parameters of the formula whose gradients are outputs, each named "d" and its name."""
+        return gradients_of(self.command)
 
     @cached_property
     def views(self) -> dict[str, Array]:
@@ -290,6 +295,7 @@ def add_outputs(case: Case, implementation: str, outputs: Mapping[str, Array], p
     """Does the same in a private, temporary file without copying it; if the process is killed, the file may be incomplete."""
     with h5py.File(case.path, "r+") as file:
         group = file["cases"][link_of(case.id)]
+        outputs = gathered(case.command, outputs)
         arrays = {name: exactly(name, np.asarray(output), _output_dtype(case, group, name)) for name, output in outputs.items()}
         folder = f"actual/{link_of(implementation)}"
         for old in (folder, f"storage/{folder}"):
@@ -303,8 +309,9 @@ def add_outputs(case: Case, implementation: str, outputs: Mapping[str, Array], p
 
 
 def _output_dtype(case: Case, group: h5py.Group, name: str) -> np.dtype[Any]:
-    """The type of an output: that of its reference. Without references: fp32 for statistics, else that of the problem."""
+    """The type of an output: that of its reference. Without one: fp32 for statistics and gradients of a sink or a formula, else
+    that of the problem."""
     path = f"expected/{link_of(name)}"
     if path in group:
         return numpy_dtype(str(group[path].attrs["dtype"]))
-    return np.dtype(np.float32) if name in _STATISTICS else case.dtype
+    return np.dtype(np.float32) if name in _FP32_OUTPUTS else case.dtype

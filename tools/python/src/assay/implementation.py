@@ -57,6 +57,9 @@ class Implementation:
         outputs = self.function(case)
         if not isinstance(outputs, Mapping):
             raise TypeError(f"{self.name} returned {type(outputs).__name__}; expected outputs by name")
+        wanted = case.gradients if isinstance(case, Case) else []  # a decorated function may be called with anything
+        if missing := [f"d{name}" for name in wanted if f"d{name}" not in outputs]:
+            raise Unsupported(f"{self.name} does not return {', '.join(missing)}, which the formula wants")
         return outputs
 
     def unsupported(self, case: Case) -> str | None:

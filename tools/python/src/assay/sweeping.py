@@ -66,8 +66,9 @@ def sweep(
     of the executor need the same program, at the same path, and the modules that the function
     imports. If one part fails, the others are cancelled.
 
-    variant: judges the cases of the operator's plan that can have a formula, with this one. The function, which may be any
-    function, runs in this process; of all flags only the program is used.
+    variant: judges the cases of the operator's plan that can have a formula, with this one, each with parameters drawn anew.
+    Without flags and files, the function may be any function, and runs in this process. With flags or files, `assay sweep`
+    calls it as without a variant: it groups failures by cause, and shrinks failing cases and their parameters.
     """
     for other, value in others.items():
         flag = f"--{other.replace('_', '-')}={value}"
@@ -79,12 +80,17 @@ def sweep(
         )
     _require_strings(flags)
     if variant is not None:
-        if flags or executor is not None or report or html or junit or isinstance(function, str):
-            raise ValueError(
-                "with a variant, sweep() accepts only a function and the program, no flags, files or executor; "
-                "to judge fewer cases, write assay.judge(function, variant.plan()[:20])"
-            )
-        return judge(function, variant.plan(program=program), program=program)
+        if executor is not None:
+            raise ValueError("with a variant, sweep() accepts no executor")
+        _refuse(flags, ("--lines",), "is set by sweep() itself: its lines are those of the variant")
+        lines = variant.plan(program=program)
+        if not (flags or report or html or junit or require_judged or isinstance(function, str)):
+            return judge(function, lines, program=program)
+        with tempfile.TemporaryDirectory(prefix="assay-") as folder:
+            listed = Path(folder) / "lines.txt"
+            listed.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
+            return sweep(function, *flags, f"--lines={listed}", program=program, report=report, html=html, junit=junit,
+                         require_judged=require_judged)
     tool = Program(find_program(program))
     _refuse(flags, _OWN_FLAGS, "is set by sweep() itself")
     files = {"report": report, "html": html, "junit": junit}

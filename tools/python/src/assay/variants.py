@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
-from assay.dtypes import Array
-from assay.naming import Named
+from assay.dtypes import Array, WrongType, exactly
+from assay.naming import Named, unknown
 from assay.program import Program, find_program
 
 if TYPE_CHECKING:
@@ -42,6 +42,8 @@ class Variant:
     keep: str = ""
     parameters: Mapping[str, Parameter] = field(default_factory=dict)
     arrays: Mapping[str, Values] = field(default_factory=dict)
+    gradients: Sequence[str] = ()
+    dlse: str = ""
 
     def line(self, seed: int = 1, **fields: object) -> str:
         """The replay line of a case with these fields. `seed` also draws parameters and arrays that are ranges."""
@@ -63,7 +65,8 @@ class Variant:
 
     def _completed(self, words: list[str], fields: Mapping[str, object], seed: int) -> str:
         random = np.random.default_rng([seed, *self.name.encode()])
-        items = [f"{name}={_without_blanks(text)}" for name, text in (("score", self.score), ("keep", self.keep)) if text]
+        texts = (("score", self.score), ("keep", self.keep), ("dlse", self.dlse), ("gradients", ",".join(self.gradients)))
+        items = [f"{name}={_without_blanks(text)}" for name, text in texts if text]
         for name, value in self.parameters.items():
             with _naming(f"parameter {name!r}"):
                 items.append(f"{name}={_number(_drawn_parameter(value, random))}")
@@ -81,22 +84,50 @@ def variant(
     keep: str = "",
     parameters: Mapping[str, Parameter] | None = None,
     arrays: Mapping[str, Values] | None = None,
+    bias_grad: bool | Sequence[str] = False,
+    dlse: str = "",
 ) -> Variant:
     """Describes a formula: `score` of s, i, j, b, n, kv, parameters and arrays replaces the score s; `keep` masks the pairs
     for which it is false. The program checks both texts.
 
     parameters: a number, or a range (low, high) from which each case draws. arrays: the numbers; or "seq", "heads", "kv" or
     "batch", the axis whose length the array has, whose numbers are drawn: ascending document numbers for "seq", else numbers
-    between 1/8 and 1; or (axis, low, high): integers if both are int.
+    between 1/8 and 1; or (axis, low, high): integers if both are int. bias_grad: the arrays and parameters whose gradients
+    the kernel returns, each as "d" and its name; True: all of the score. dlse: the gradient of the loss by the LSE of a query,
+    a function of b, n and i.
     """
-    if not (score or keep):
+    if not (score or keep or dlse):
         raise ValueError(f"variant {name!r} has neither a score nor a keep; give at least one of them")
     if base not in _BASES:
         raise ValueError(f"base is {base!r}; accepted: {', '.join(_BASES)}")
-    for text in (score, keep):
+    for text in (score, keep, dlse):
         if ";" in text:
             raise ValueError(f"{text!r} contains ';', which expressions do not have")
-    return Variant(name, base, score, keep, dict(parameters or {}), dict(arrays or {}))
+    parameters, arrays = dict(parameters or {}), dict(arrays or {})
+    return Variant(name, base, score, keep, parameters, arrays, _gradients(bias_grad, score, [*arrays, *parameters]), dlse)
+
+
+def gradients_of(command: str) -> list[str]:
+    """The arrays and parameters of the formula in a replay line whose gradients are outputs."""
+    texts = [text for name, text in _all_items(command) if name == "gradients"]
+    return [name for text in texts for name in text.split(",")]
+
+
+def gathered(command: str, outputs: Mapping[str, Array]) -> Mapping[str, Array]:
+    """Replaces the gradients of a formula by one output, dformula, which the program reads. Raises WrongType for a gradient
+    whose shape is not that of its array."""
+    wanted = [f"d{name}" for name in gradients_of(command)]
+    if not wanted or not all(name in outputs for name in wanted):
+        return outputs
+    arrays = dict(_items(command))
+    parts: list[Array] = []
+    for name in wanted:
+        part, text = np.asarray(outputs[name]), arrays[name[1:]]
+        shape = _array(text).shape if _is_list(text) else ()
+        if part.shape != shape and not (part.size == 1 and shape == ()):
+            raise WrongType(f"{name} has shape {part.shape}; expected {shape}, the shape of {name[1:]}")
+        parts.append(exactly(name, part, np.dtype(np.float32)).reshape(-1))
+    return {name: array for name, array in outputs.items() if name not in wanted} | {"dformula": np.concatenate(parts)}
 
 
 def parameters_of(command: str) -> dict[str, float]:
@@ -109,10 +140,26 @@ def arrays_of(command: str) -> dict[str, Array]:
     return Named("array", {name: _array(text) for name, text in _items(command) if _is_list(text)})
 
 
-def _items(command: str) -> list[tuple[str, str]]:
+def _gradients(bias_grad: bool | Sequence[str], score: str, names: list[str]) -> list[str]:
+    read = re.findall(r"[A-Za-z_]\w*", score)
+    wanted = [name for name in names if bias_grad and name in read] if isinstance(bias_grad, bool) else list(bias_grad)
+    if bias_grad and not wanted:
+        raise ValueError("bias_grad=True, but the score reads no array and no parameter")
+    for name in wanted:
+        if name not in names:
+            raise ValueError(f"bias_grad: {unknown('array or parameter', name, names)}")
+    return wanted
+
+
+def _all_items(command: str) -> list[tuple[str, str]]:
     words = [word for word in command.split() if word.startswith(FLAG)]
     items = [item.partition("=") for word in words for item in word.removeprefix(FLAG).split(";")]
-    return [(name, text) for name, _, text in items if name not in ("score", "keep")]
+    return [(name, text) for name, _, text in items]
+
+
+def _items(command: str) -> list[tuple[str, str]]:
+    """The parameters and arrays."""
+    return [(name, text) for name, text in _all_items(command) if name not in ("score", "keep", "dlse", "gradients")]
 
 
 def _is_list(text: str) -> bool:
