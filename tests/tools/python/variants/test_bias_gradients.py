@@ -66,8 +66,8 @@ Gradients = Callable[[assay.Case, Pairs], Mapping[str, Array]]
 
 def buckets(distance: Array) -> Array:
     """The bucket of i - j."""
-    behind = np.minimum(distance, DISTANCES - 1)
-    return np.where(distance < 0, DISTANCES + np.minimum(-distance, DISTANCES) - 1, behind).astype(np.int64)
+    after = np.minimum(distance, DISTANCES - 1)
+    return np.where(distance < 0, DISTANCES + np.minimum(-distance, DISTANCES) - 1, after).astype(np.int64)
 
 
 def score_of(case: assay.Case, s: Array) -> tuple[Array, Array, Array | bool]:
