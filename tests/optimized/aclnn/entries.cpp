@@ -97,12 +97,22 @@ constexpr Entry entry<spec::SparseFlashEntryPoint::g1> = {
     "aclnnSparseFlashAttentionGrad", aclnnSparseFlashAttentionGradGetWorkspaceSize,
     aclnnSparseFlashAttentionGrad};
 
-/// Calls use(entry) with the functions of the entry point.
+/// True if the library has the entry point. u5, f3 and l5 have no functions yet.
+template <auto entry_point>
+constexpr bool is_offered =
+    !std::is_null_pointer_v<std::remove_const_t<decltype(entry<entry_point>)>>;
+
+template <auto entry_point, class Use>
+void use_entry(const Use& use) {
+  if constexpr (is_offered<entry_point>) use(entry<entry_point>);
+}
+
+/// Calls use(entry) with the functions of the entry point, if the library has it.
 template <class EntryPoint, class Use>
 void with_entry(EntryPoint entry_point, const Use& use) {
   static constexpr auto all = spec::spellings_of<EntryPoint>.entries;
   [&]<std::size_t... k>(std::index_sequence<k...>) {
-    ((all[k].first == entry_point ? use(entry<all[k].first>) : void()), ...);
+    ((all[k].first == entry_point ? use_entry<all[k].first>(use) : void()), ...);
   }
   (std::make_index_sequence<all.size()>());
 }
@@ -160,7 +170,10 @@ Prepared phase_1(const spec::Call<Op>& call, Handles& handles) {
                            p.executor ? &prepared.executor : nullptr);
   Arguments arguments(p, handles);
   prepared.status = adapters::pass_arguments(call, arguments, [&](auto at, const auto& given) {
-    return std::apply(entry<at()>.phase_1, std::tuple_cat(given, results));
+    if constexpr (is_offered<at()>)
+      return std::apply(entry<at()>.phase_1, std::tuple_cat(given, results));
+    else
+      return aclnnStatus{-1};  // no status of the documents
   });
   return prepared;
 }

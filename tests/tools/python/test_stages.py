@@ -54,7 +54,7 @@ def test_the_first_wrong_stage_is_named(case: assay.Case) -> None:
 
 
 def test_what_would_compare_nothing_is_refused(case: assay.Case) -> None:
-    with pytest.raises(assay.AssayError, match="computed contains no stage"):
+    with pytest.raises(assay.AssayError, match="`computed` is empty; expected at least one stage"):
         assay.first_deviation(LINE, {})
     with pytest.raises(assay.AssayError, match="S has complex numbers"):
         assay.first_deviation(LINE, {"S": computed(case, 0.5)["S"] + 1j})

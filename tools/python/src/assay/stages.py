@@ -77,7 +77,7 @@ def first_deviation(
     if tolerance is not None and not 0 <= tolerance < np.inf:
         raise ValueError(f"tolerance is {tolerance}; expected a finite number that is 0 or more")
     if not computed:
-        raise AssayError("computed contains no stage, so nothing can be compared")
+        raise AssayError("`computed` is empty; expected at least one stage, such as P or dS")
     defined = stages(line, program)
     for name in computed:
         if name not in defined:
