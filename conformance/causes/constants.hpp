@@ -91,7 +91,8 @@ inline constexpr double least_large_size = 16;
 /// `keep_prob<0.9999999403953552`.
 inline constexpr double bits_of_relation = 1, bits_of_multiple = 6, bits_of_rest = 2,
                         bits_of_digit = 1;
-/// Number of leading digits of a limit that cost nothing.
+/// The first digits of a number in a term add nothing to its cost; each further one adds
+/// bits_of_digit.
 inline constexpr int free_digits = 2;
 
 }  // namespace assay::conformance::limits

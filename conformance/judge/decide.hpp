@@ -36,9 +36,9 @@ Decision structure_decision(const std::vector<Finding>& findings);
 /// expected values are all zero does not count as coverage.
 Decision control_decision(const std::vector<ControlResult>& controls, CaseReport& report);
 
-/// Returns the decision of the negative controls for an exact case, whose tensors are in the
-/// report. A control (wrong output) is detected wherever an exact value is not zero, because its
-/// bits differ from the exact ones.
+/// Returns the decision that follows from the negative controls of the tensors in `report`, for an
+/// exact case. No control is run: wrong bits are always detected, so a control counts as detected
+/// in every tensor that has an expected row with a value other than zero.
 Decision exact_control_decision(CaseReport& report);
 
 /// Returns the expected values of an exact tensor as they are stored: only the final cast of the

@@ -78,7 +78,8 @@ struct ChoiceSpace::Tables {
     const auto& factors = exclusion.factors;
     if (factors.empty() || !std::ranges::is_sorted(factors) || factors.back() >= sizes.size())
       throw std::logic_error("exclusion " + std::string(exclusion.reason.text) +
-                             ": its factors are not ascending factors of the space");
+                             ": expected at least one factor, in ascending order, each below the "
+                             "number of factors");
     add(table_of(exclusion, sizes), exclusion.reason);
   }
 

@@ -21,7 +21,7 @@ void append_planned(std::vector<Case<Op>>& cases, const CaseLine& line, const Sa
     throw std::invalid_argument(
         line.place + ": --" +
         (c.upstream == spec::Upstream::off ? "upstream=off" : "documents=strict") +
-        ": accepted: only as a flag of the sweep, for all lines");
+        " is not allowed in a single line: give it as a flag of the sweep, for all lines");
   if (!(plan.full ? line.in_full_plan : line.in_ordinary_plan)) return;
   if (line.follows_seed) c.seed += plan.seed - SamplingPlan().seed;
   cases.push_back(std::move(c));

@@ -181,7 +181,8 @@ inline constexpr std::string_view refused_product_reason =
     "no page says which status a call on such a product returns; a sweep has cases only for "
     "products that offer the operator";
 inline constexpr std::string_view other_products_reason =
-    "a call names product a2 or a3, and the page says nothing else about these products";
+    "a call can name only product a2 or a3, so no case can use the other products; the page says "
+    "about them only that they do not offer the operator";
 inline constexpr std::string_view first_phase_reason =
     "phase 2 needs the executor that phase 1 returns, so no program can call phase 2 alone";
 inline constexpr std::string_view executor_reason =

@@ -54,11 +54,11 @@ Expectation& named(std::vector<Expectation>& all, std::string_view name) {
   return *found;
 }
 
-/// Returns the expectation of dk + dv from those of dk and dv before the cast. A kernel may add the
-/// gradients in one accumulator or in two: then the errors of additions count twice, because each
-/// addition may round the sum of both. Both gradients share the errors of P, so the deviations add
-/// up. It is unknown whether the errors of a row are independent, so the statistics R and b ignore
-/// the tensor.
+/// Returns the expectation of dk + dv from those of dk and dv before the cast. A kernel may use one
+/// accumulator for both gradients, or two. With one, every addition rounds the sum of both, so the
+/// errors of additions are counted twice. Both gradients share the errors of P, so their deviations
+/// are added. It is unknown whether the errors of a row are independent, so the tests of the root
+/// mean square and of the mean ignore the tensor.
 Expectation merged(Expectation sum, const Expectation& dv, const Arithmetic& arithmetic) {
   const engine::Output output = output_of(arithmetic, sum.elements());
   for (std::size_t k = 0; k < sum.value.size(); ++k) {

@@ -82,7 +82,8 @@ struct Stated {
   std::span<const typename Op::EntryPoint> status_for = {};
 };
 
-/// States that the page names the status of a refusal: for all entry points, or for `pages`.
+/// Returns `by` with the status code that the documentation requires when a call is refused: for
+/// all entry points, or only for those in `pages`.
 template <class Op>
 Stated<Op> with_status(Stated<Op> by, Status status,
                        std::span<const typename Op::EntryPoint> pages = {}) {

@@ -24,9 +24,12 @@ namespace {
 /// Counts the references in double that lie within their proven radii, and those that do not.
 struct Found {
   std::int64_t cases = 0, elements = 0, without_radius = 0;
-  std::int64_t misses = 0, misses_of_injected = 0;  ///< counts with radii multiplied by 2^-12
-  double largest_share = 0;                         ///< the largest quotient of error and radius
-  /// Counts of rows in double-double. The "injected" counts use radii multiplied by 2^-20.
+  /// `misses_of_injected`: errors larger than 2^-16 times the radius, to show that the check can
+  /// fail.
+  std::int64_t misses = 0, misses_of_injected = 0;
+  double largest_share = 0;  ///< the largest quotient of error and radius
+  /// The same counts for elements that double-double computes; `quick_misses_of_injected` has
+  /// radii multiplied by 2^-20.
   std::int64_t quick_elements = 0, quick_misses = 0, quick_misses_of_injected = 0;
   std::string first_miss;
 };
@@ -142,7 +145,7 @@ Found look(std::int64_t elements, std::int64_t largest) {
             << " outside theirs, the largest error " << found.largest_share << " of its radius; "
             << found.quick_elements << " in double-double, " << found.quick_misses
             << " outside their radius, " << found.quick_misses_of_injected
-            << " outside an injected narrow radius\n";
+            << " outside a radius that was narrowed on purpose\n";
   return found;
 }
 

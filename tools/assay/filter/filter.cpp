@@ -103,7 +103,7 @@ class Pieces {
         flag_, shown(), why, at.value_or(at_) + 1));
   }
   [[noreturn]] void refuse_open(std::size_t at) const { refuse("a parenthesis is not closed", at); }
-  /// Refuses what is next, where an operator or the end of the filter may be.
+  /// Throws because neither 'and', 'or' nor the end of the filter follows a term; names the reason.
   [[noreturn]] void refuse_next() const {
     if (value_[at_] == ')') refuse("this parenthesis has no opening parenthesis");
     std::string rest = value_.substr(at_);
