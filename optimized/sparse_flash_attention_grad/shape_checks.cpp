@@ -51,7 +51,7 @@ Refusal ranks(const Call& call) {
                                    {"dValueOut", &p.d_value},
                                    {"dQueryRopeOut", &p.d_query_rope},
                                    {"dKeyRopeOut", &p.d_key_rope}})
-    if (is_given(*tensor.parameter) && tensor.parameter->shape.size() != rank)
+    if (tensor.parameter->present && tensor.parameter->shape.size() != rank)
       return "rank of " + std::string(tensor.name) + " is " +
              std::to_string(tensor.parameter->shape.size()) + "; it must be " +
              std::to_string(rank) + " with layout " + *call.attributes.layout;
@@ -127,6 +127,12 @@ Refusal indices(const Call& call) {
 
 Refusal lengths_counted(const Call& call) {
   const auto& p = call.parameters;
+  for (const NamedParameter& lengths :
+       {NamedParameter{"actualSeqLengthsQuery", &p.actual_seq_lengths_query},
+        {"actualSeqLengthsKv", &p.actual_seq_lengths_kv}})
+    if (lengths.parameter->present && lengths.parameter->shape.empty())
+      return std::string(lengths.name) +
+             " has no axis; it must have one, with an entry per sequence";
   if (!is_packed(call)) return std::nullopt;
   return first_of_other_shape(p.actual_seq_lengths_query.shape,
                               {{"actualSeqLengthsKv", &p.actual_seq_lengths_kv}});

@@ -115,7 +115,7 @@ def recorded(case: assay.Case, change_saved: Change = unchanged) -> assay.Autogr
         return case.inputs["attention_in"].copy(), saved
 
     def backward(_: dict[str, Any], gradient: Array) -> dict[str, Array]:
-        like = {"dq": "query", "dk": "key", "dv": "value", "dq_rope": "query_rope", "dk_rope": "key_rope"}
+        like = {"dq": "query", "dk": "key", "dv": "value", "dq_rope": "query_rope", "dk_rope": "key_rope", "dsink": "sink"}
         return {name: np.zeros_like(case.inputs[like[name]]) for name in case.expected}
 
     return assay.AutogradFunction(forward, backward, "recorded", NUMERICS)
