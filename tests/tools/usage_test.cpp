@@ -409,7 +409,7 @@ TEST(Explain, EveryVerdictHasItsMeaningAndItsRules) {
   }
   const Answer weak = answer(registry_of({"flash_like"}), {"explain", "CONFORMS_WEAK"});
   EXPECT_PRED2(has, weak.out,
-               std::string("exit code 0\n  no rule found a failure, but the case proves"));
+               std::string("exit code 0\n  no rule found a failure, but a wrong kernel"));
   EXPECT_PRED2(has, weak.out,
                std::string("\n  values_below_tolerance: at least one expected value is larger"));
 }
