@@ -23,9 +23,10 @@ struct GradientNames {
 
 /// Checks every element of every output, judged or not. Without a dv tensor, dk is the sum of both
 /// gradients. Storage outside the view must be untouched.
-/// Viewed elements must be written; they must be finite if no overflow is possible, and zero (up to
-/// the floor) where no pair contributes. Returns the findings: for each rule and tensor at most a
-/// few, and their number.
+/// Viewed elements must be written, and finite if no overflow is possible. Where no pair
+/// contributes they must be zero, or at most the floor of the numerics (the largest number that a
+/// kernel may write instead of 0). Returns a few findings for each rule and tensor, with the number
+/// of all of them.
 std::vector<Finding> check_structure(const Dense& dense, const Arithmetic& arithmetic,
                                      const GradientTensors& outputs,
                                      const GradientNames& names = {});

@@ -131,7 +131,8 @@ Called<Op> call_and_judge(const Case<Op>& c, const typename Op::Inputs& inputs,
   return called;
 }
 
-/// Joins the reports on a pair to one report. `blank`: describes the case of the gradient.
+/// Joins the reports on a forward and its gradient into one. `blank` is a report without results on
+/// the case of the gradient; the results are added to it.
 CaseReport joined(const PairReport& pair, CaseReport blank);
 
 /// Returns whether two kernels compute with the same roundings, so that one bound holds for both.

@@ -80,12 +80,13 @@ struct SoftmaxGrad {
   float* dprob_sums = nullptr;
 };
 
-/// Computes both gradients of sums over windows, for consecutive rows (tokens) that are in the same
-/// windows. Row i of input_grad is the chain of fma(weights[i + j * window_step], output_grad(j,
-/// c), .) over the windows j, ascending, rounded to nearest, ties to even. Each pair (i, j) has a
-/// group of `lanes` sums at chains + (i + j * window_step) * lanes. Later calls continue these
-/// sums. Lane l is the chain of fma(input(i, c), output_grad(j, c), .) over the channels c with c
-/// mod lanes = l, ascending. Different pairs have different groups.
+/// For sums over windows, computes the gradients of the input and of the weights, for consecutive
+/// rows (tokens) that are in the same windows. Input: element c of row i of input_grad is the sum
+/// of weights[i + j * window_step] * output_grad(j, c) over the windows j, ascending, with one fma
+/// for each; the sum is rounded to nearest, ties to even. Weights: each pair (i, j) has its own
+/// `lanes` sums at chains + (i + j * window_step) * lanes. Sum l adds input(i, c) * output_grad(j,
+/// c) for the channels c with c mod lanes = l, ascending, with one fma for each; later calls
+/// continue these sums.
 struct WindowSums {
   const void* input = nullptr;
   void* input_grad = nullptr;

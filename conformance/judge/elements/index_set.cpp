@@ -82,8 +82,8 @@ std::optional<AxisPlace> IndexSet::place(std::string_view axis, std::int64_t sig
   };
   if (!all_looked_at) return narrow_range();
   const bool is_half = 2 * count <= extent_;
-  // Random failures may hit more than half of the indices. The hit indices are a pattern only if
-  // there were enough failures to also hit the missing ones.
+  // Random failures can hit more than half of the indices. Then the indices without failures mean
+  // something only if chance would have hit every index with this number of failures.
   if (!is_half && sightings < sightings_of_each * extent_) return {};
   if (count == 1 && all[0] == extent_ - 1) return AxisPlace{std::string(axis), PlaceKind::last};
   if (is_half && all.size() <= most_named) {

@@ -29,8 +29,8 @@ bool has_some_empty_length(const Call<Op>& c) {
          (has_empty_length(*query_as_given(c)) || has_empty_length(*key_as_given(c)));
 }
 
-/// Return the last sum of the lengths minus the number of tokens, for query and for keyIn; 0 if
-/// ranks or sums do not allow the comparison.
+/// The last of the cumulative lengths minus the number of tokens, of query and of keyIn. 0 if the
+/// layout is not packed, a rank is wrong, or the cumulative lengths are missing or not ascending.
 struct Excess {
   std::int64_t query = 0, key = 0;
 };

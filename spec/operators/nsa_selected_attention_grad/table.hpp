@@ -36,7 +36,7 @@ inline SelectedRow stated(std::string_view id, std::string_view section,
           .notes = notes,
           .status = status};
 }
-/// A requirement of the vendor's code, or of the page of the forward.
+/// A requirement from the vendor's code, or from the documentation page of the forward operator.
 inline SelectedRow coded(std::string_view id, Source source, std::string_view statement = {}) {
   return {.id = id, .statement = statement, .source = source, .standing = Standing::upstream};
 }

@@ -32,7 +32,7 @@ Op::Outputs outputs_of(const Example& example);
 Op::Outputs run(const Example& example, const Op::Inputs& inputs,
                 const optimized::Options& options = {});
 
-/// Row-major numbers of the views.
+/// The elements of both gradients in row-major order of the tensors, whatever their strides are.
 struct Gradients {
   std::vector<double> input_grad, weight_grad;
 };

@@ -210,10 +210,10 @@ void print_failures(const Results& results, const std::string& program, Detail d
         detail == Detail::brief ? "--verbose prints more" : "the report lists them");
 }
 
-/// Prints why cases were not applicable, the most frequent reasons first. Cases have the same
-/// reason if the same rule decided them, with the same words of the kernel; for an open question
-/// also for the same way to break a requirement, for a relation that does not apply also for the
-/// same relation. The sentence is that of the first case.
+/// Prints why cases were not applicable, the most frequent reasons first. Two cases have the same
+/// reason if the same rule decided them and the kernel gave the same message. Open questions must
+/// also break the requirement in the same way, and relations that do not apply must be the same
+/// relation. Each reason has the sentence of its first case.
 void print_reasons(const Results& results, Detail detail, std::ostream& out) {
   using Key = std::tuple<conformance::Rule, std::string, std::string, std::optional<std::string>>;
   using Reason = std::pair<std::string, std::int64_t>;

@@ -167,7 +167,8 @@ struct SuiteDefaults {
   /// value. Only the reductions change them.
   static std::span<const std::string_view> fields_of_reductions() { return {}; }
 
-  // Exact cases: cases of tracks exact and exact_staged, whose correct outputs are known exactly.
+  // Exact cases: their correct outputs are known exactly, and the judge compares with these (tracks
+  // exact and exact_staged).
 
   /// The type of an exact case. It must have the member `inputs`.
   using Exact = NoExactCases<Op>;

@@ -111,7 +111,7 @@ TEST(LogSumExp, HealthyKernelsConform) {
     }
 }
 
-/// E50, with numbers that can be checked by hand.
+/// The error of the log-sum-exp m + ln z (equation E50), with numbers that can be checked by hand.
 TEST(LogSumExp, ErrorIsThatOfTheSumOfTheLogAndOfTheRoundings) {
   const attention::ForwardRow row{
       .max = 3, .sum = 1, .keys = 1, .max_error = {0.5, 0.25}, .sum_error = {0.5, 0}};

@@ -58,7 +58,7 @@ constexpr bool has_sink(FlashForwardEntryPoint s) {
 }
 constexpr bool takes_fp32(FlashForwardEntryPoint) { return true; }
 
-/// Returns whether the page of the entry point says that the product has it.
+/// Returns whether the documentation page of the entry point says that the product (a2, a3) has it.
 /// Expected values do not depend on the product.
 bool supports(FlashForwardEntryPoint entry_point, Product product);
 /// Returns the id of the requirement (FAS-P*, SNKF-P*) that says which products have the entry

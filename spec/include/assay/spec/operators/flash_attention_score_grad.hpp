@@ -62,7 +62,7 @@ constexpr bool has_softmax_in_layout(FlashEntryPoint s) {
 /// Returns whether query may be FLOAT32.
 constexpr bool takes_fp32(FlashEntryPoint s) { return !has_sink(s); }
 
-/// Returns whether the page of the entry point says that the product has it.
+/// Returns whether the documentation page of the entry point says that the product (a2, a3) has it.
 /// Expected values do not depend on the product.
 bool supports(FlashEntryPoint entry_point, Product product);
 /// Returns the id of the requirement (FAG-P*, SNK-P*) that says which products have it.

@@ -25,7 +25,7 @@ template <>
 inline constexpr auto spellings_of<CompressEntryPoint> =
     Spellings<CompressEntryPoint, 1>{{{{CompressEntryPoint::c1, "c1"}}}};
 
-/// Returns whether the page of the entry point says that the product has it.
+/// Returns whether the documentation page of the entry point says that the product (a2, a3) has it.
 bool supports(CompressEntryPoint entry_point, Product product);
 /// Returns the id of the requirement (NSAC-C01*) that says which products have the entry point.
 std::string_view product_requirement(CompressEntryPoint entry_point, Product product);

@@ -25,7 +25,7 @@ template <>
 inline constexpr auto spellings_of<SelectedForwardEntryPoint> =
     Spellings<SelectedForwardEntryPoint, 1>{{{{SelectedForwardEntryPoint::f1, "f1"}}}};
 
-/// Returns whether the page of the entry point says that the product has it.
+/// Returns whether the documentation page of the entry point says that the product (a2, a3) has it.
 bool supports(SelectedForwardEntryPoint entry_point, Product product);
 /// Returns the id of the requirement (NSSF-C14*) that says which products have the entry point.
 std::string_view product_requirement(SelectedForwardEntryPoint entry_point, Product product);

@@ -24,7 +24,7 @@ template <>
 inline constexpr auto spellings_of<SelectedEntryPoint> =
     Spellings<SelectedEntryPoint, 1>{{{{SelectedEntryPoint::s1, "s1"}}}};
 
-/// Returns whether the page of the entry point says that the product has it.
+/// Returns whether the documentation page of the entry point says that the product (a2, a3) has it.
 bool supports(SelectedEntryPoint entry_point, Product product);
 /// Returns the id of the requirement (NSAS-C01*) that says which products have the entry point.
 std::string_view product_requirement(SelectedEntryPoint entry_point, Product product);
