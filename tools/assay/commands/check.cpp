@@ -177,7 +177,10 @@ class FileJudge {
       other.problem = Suite::as_declared(case_.problem, case_.entry_point, reading.numerics);
       conformance::PreparedCase<Op> prepared(other, prepared_->inputs(numerics));
       CaseReport report = prepared.judge(outputs, numerics);
-      if (contribution(report.verdict) == ExitCode::nonconformant) continue;
+      // Statistics that do not fit the other inputs are not judged: the order is not this one.
+      if (contribution(report.verdict) == ExitCode::nonconformant ||
+          report.verdict == Verdict::not_applicable)
+        continue;
       const bool conforms = contribution(report.verdict) == ExitCode::conformant;
       const Fact fact(conforms ? FactKind::conforms_if : FactKind::may_conform_if, reading.order);
       first.verdict = {Rule::undeclared_order,
