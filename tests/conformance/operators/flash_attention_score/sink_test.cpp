@@ -6,6 +6,7 @@
 #include <string_view>
 #include <vector>
 
+#include "../sink_faults.hpp"
 #include "assay/conformance/judge/prepared_case.hpp"
 #include "assay/conformance/operators.hpp"
 #include "assay/conformance/pairs/pair.hpp"
@@ -111,23 +112,7 @@ TEST(ForwardSinks, EachFaultIsFoundAndEveryCorrectKernelConforms) {
   for (const Case<Op>& c : mutants::kill_cases<Op>())
     if (has_numbers(c) && c.variant.empty()) cases.push_back(c);
   ASSERT_GE(cases.size(), 5u);
-  int faults = 0;
-  for (const auto& mutant : mutants::mutants<Op>()) {
-    const bool is_of_sink = mutant.name.find("sink") != std::string::npos;
-    if (!is_of_sink && !mutant.healthy) continue;
-    int failed = 0;
-    std::string last;
-    for (const Case<Op>& c : cases) {
-      const auto kernel = mutant.make();
-      const CaseReport report = judge_case(c, *kernel);
-      if (!are_numbers_wrong(report.verdict)) continue;
-      ++failed;
-      last = report.command_line;
-    }
-    EXPECT_EQ(failed == 0, mutant.healthy) << mutant.name << ": " << last;
-    faults += mutant.healthy ? 0 : 1;
-  }
-  EXPECT_GE(faults, 10);
+  EXPECT_GE(testing::expect_sink_faults_found<Op>(cases), 10);
 }
 
 PairReport judged_pair(const std::string& line, std::string_view forward) {
