@@ -162,12 +162,15 @@ Expectation ForwardBasis::of_statistic(const std::string& name, const Value& val
   Expectation e{.name = name, .extents = statistics_extents(), .rows = judged_};
   e.resize(e.row_count());
   e.biasable = false, e.is_fp32 = true;
+  // Products that are multiplied by 0 are exact: their maximum needs no definition.
+  const bool has_exact_zeros = dense_.scale == 0 && attention::score_variant_of(dense_) == nullptr;
   for (std::size_t k = 0; k < rows_.size(); ++k) {
     const auto [value, limits] = value_of(rows_[k]);
+    const bool is_exact = rows_[k].keys == 0 || (has_exact_zeros && value == 0);
     e.value[k] = value;
     e.tau[k] = limits.probable, e.tau_det[k] = limits.proven;
     e.core[k] = static_cast<float>(limits.probable);
-    e.radius[k] = rows_[k].keys == 0 ? 0 : 0x1p-27 * limits.proven + 0x1p-51 * std::abs(value);
+    e.radius[k] = is_exact ? 0 : 0x1p-27 * limits.proven + 0x1p-51 * std::abs(value);
   }
   return e;
 }

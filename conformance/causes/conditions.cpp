@@ -11,6 +11,7 @@
 #include <optional>
 #include <set>
 #include <string_view>
+#include <unordered_map>
 #include <utility>
 
 #include "causes/constants.hpp"
@@ -119,19 +120,69 @@ FieldTerm equality(const Column& column, const std::string& value) {
   return {column.name, Comparison::equal, {value}};
 }
 
+/// Evaluates conditions on many cases. Cases with the same values of the fields that a condition
+/// reads share one evaluation.
+class Evaluation {
+ public:
+  explicit Evaluation(const Cases& cases) {
+    for (const CaseReport* report : cases) fields_.push_back(searched_fields(*report));
+    for (std::size_t k = 0; k < fields_.size(); ++k)
+      for (const auto& [name, value] : fields_[k]) {
+        Values& values = values_[name];
+        values.of_case.resize(fields_.size(), 0);
+        if (values.of_case[k] == 0)
+          values.of_case[k] =
+              values.numbers.emplace(value, values.numbers.size() + 1).first->second;
+      }
+  }
+
+  CaseSet holding(const Condition& condition) const {
+    std::vector<const Values*> read;
+    std::vector<std::string> names = condition.term.read_fields();
+    names.insert(names.end(), condition.fields.begin(), condition.fields.end());
+    double combinations = 1;
+    for (const std::string& name : names)
+      if (const auto found = values_.find(name); found != values_.end()) {
+        if (std::ranges::find(read, &found->second) != read.end()) continue;
+        read.push_back(&found->second);
+        combinations *= static_cast<double>(found->second.numbers.size() + 1);
+      }
+    CaseSet cases(fields_.size());
+    std::unordered_map<std::uint64_t, bool> known;
+    for (std::size_t k = 0; k < fields_.size(); ++k) {
+      // The number of the combination of values. It is unique below the limit.
+      std::uint64_t combination = combinations < 0x1p63 ? 0 : k;
+      if (combinations < 0x1p63)
+        for (const Values* one : read)
+          combination = combination * (one->numbers.size() + 1) + one->of_case[k];
+      const auto [result, is_new] = known.emplace(combination, false);
+      if (is_new) result->second = condition.holds(fields_[k]);
+      if (result->second) cases.add(k);
+    }
+    return cases;
+  }
+
+ private:
+  /// The values of one field: each has a number from 1; 0 means that a case does not have the
+  /// field.
+  struct Values {
+    std::unordered_map<std::string, std::size_t> numbers;
+    std::vector<std::size_t> of_case;
+  };
+
+  std::vector<CaseFields> fields_;
+  std::map<std::string, Values, std::less<>> values_;
+};
+
 class Collector {
  public:
-  explicit Collector(const Cases& cases) : cases_(cases) {
-    for (const CaseReport* report : cases) fields_.push_back(searched_fields(*report));
-  }
+  explicit Collector(const Cases& cases) : cases_(cases), evaluation_(cases) {}
 
   void add(const Column& column);
   /// Adds a condition with its cases. Ignores a condition that the search cannot parse.
   void add(Condition condition) {
     if (!condition.term.can_be_read()) return;
-    condition.cases = CaseSet(cases_.size());
-    for (std::size_t k = 0; k < cases_.size(); ++k)
-      if (condition.holds(fields_[k])) condition.cases.add(k);
+    condition.cases = evaluation_.holding(condition);
     const std::int64_t size = condition.cases.size();
     if (size == 0 || size == static_cast<std::int64_t>(cases_.size())) return;
     if (seen_.insert(condition.cases).second) conditions_.push_back(std::move(condition));
@@ -142,7 +193,7 @@ class Collector {
   void add_limits(const std::string& name, const std::set<double>& values);
 
   const Cases& cases_;
-  std::vector<CaseFields> fields_;  ///< value of the field in each case
+  Evaluation evaluation_;
   std::vector<Condition> conditions_;
   std::set<CaseSet> seen_;
 };

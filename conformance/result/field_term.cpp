@@ -339,6 +339,18 @@ std::vector<std::string> FieldTerm::fields() const {
   return {field, divided_by};
 }
 
+std::vector<std::string> FieldTerm::read_fields() const {
+  std::vector<std::string> names = {field, divided_by};
+  for (const std::string& value : values) names.push_back(multiple_of(value).second);
+  if (field == "strides") names.insert(names.end(), {"inputs", "outputs"});
+  // Packed sequences have a longest length and a list of lengths; list_of() reads both.
+  for (std::size_t k = 0, count = names.size(); k < count; ++k)
+    for (const auto& [own, other] : {std::pair("seq", "lengths"), std::pair("lengths", "seq")})
+      if (names[k].starts_with(own))
+        names.push_back(other + names[k].substr(std::string_view(own).size()));
+  return names;
+}
+
 bool FieldTerm::holds(const CaseFields& fields) const {
   return is_negated != std::ranges::any_of(values, [&](const std::string& wanted) {
            return compares_with(*this, fields, wanted);

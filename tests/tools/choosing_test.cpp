@@ -53,6 +53,27 @@ TEST(FieldTerm, AgreesWithThePagesSearch) {
     }
 }
 
+TEST(FieldTerm, ReadsOnlyTheFieldsThatItNames) {
+  const Json table = report_at(ASSAY_SOURCE_DIR "/tests/tools/field_terms.json");
+  std::size_t terms = 0;
+  for (const Json& row : table["terms"]) {
+    const std::string text = row["term"];
+    const auto read = conformance::FieldTerm::read(text);
+    if (!read || read->second != text.size()) continue;
+    ++terms;
+    const std::vector<std::string> names = read->first.read_fields();
+    for (const Json& one : table["cases"]) {
+      conformance::CaseFields all, needed;
+      for (const auto& [name, value] : one.items()) {
+        all.emplace_back(name, value);
+        if (std::ranges::find(names, name) != names.end()) needed.emplace_back(name, value);
+      }
+      EXPECT_EQ(read->first.holds(needed), read->first.holds(all)) << text;
+    }
+  }
+  EXPECT_GT(terms, 40U);
+}
+
 TEST(Filter, CombinesTermsOfFieldsByWordsAndSigns) {
   const cli::Searched searched{.text = "op --dtype=bf16 --seq_kv=65 rows and keys",
                                .fields = {{"dtype", "bf16"}, {"seq_kv", "65"}}};

@@ -216,6 +216,18 @@ std::vector<Op::Problem> all_problems(DType dtype) {
   return all;
 }
 
+TEST(ForwardBasis, MaximumIsExactIfTheScaleIsZero) {
+  Op::Problem p = problem_of(DType::bf16);
+  const auto largest_radius = [&] {
+    return std::ranges::max(Trial(p, bf16_numerics).expected.at(0).radius);
+  };
+  EXPECT_GT(largest_radius(), 0);
+  p.scale_value = 0;
+  EXPECT_EQ(largest_radius(), 0);
+  p.pse_shift = spec::PseShape::bnss, p.pse_type = 0;
+  EXPECT_GT(largest_radius(), 0) << "the scores are the position bias";
+}
+
 TEST(ForwardBasis, HealthyKernelsConformAndUseMuchOfTheBound) {
   for (const Op::Problem& p : all_problems(DType::bf16)) {
     Trial trial(p, bf16_numerics);

@@ -63,6 +63,24 @@ TEST(Causes, CanBeOnePackedSequence) {
   EXPECT_TRUE(is_met("seq_q%16>0")) << "the second case has a remainder; the case of 65 does not";
 }
 
+TEST(Causes, ConditionsSelectTheCasesForWhichTheyHold) {
+  auto all = sized_reports([](int seq, int, int) { return seq % 3 == 0; });
+  for (std::size_t k = 0; k < all.size(); ++k) {
+    if (k % 2 == 0) all[k].fields.emplace_back("lengths_q", k % 4 == 0 ? "7,2x16" : "");
+    if (k % 3 == 0) all[k].fields.emplace_back("inputs", k % 6 == 0 ? "query:far" : "key:padded");
+  }
+  std::vector<const CaseReport*> cases;
+  for (const CaseReport& one : all) cases.push_back(&one);
+  const auto conditions = conditions_on(cases);
+  EXPECT_GT(conditions.size(), 50U);
+  for (const Condition& one : conditions) {
+    CaseSet holding(all.size());
+    for (std::size_t k = 0; k < all.size(); ++k)
+      if (one.holds(searched_fields(all[k]))) holding.add(k);
+    EXPECT_EQ(one.cases, holding) << one.term.text();
+  }
+}
+
 TEST(Causes, LimitsAreThoseOfWhatACaseWasShrunkTo) {
   const auto all = sized_reports([](int seq, int, int) { return seq > 70; });
   EXPECT_EQ(term_texts(causes_of(all, {}).at(0)), Names{"seq_q>=96"});

@@ -54,6 +54,8 @@ struct FieldTerm {
 
   /// The names of the one or two fields that the term compares.
   std::vector<std::string> fields() const;
+  /// The names of all fields on which the result of holds() depends. A case need not have them.
+  std::vector<std::string> read_fields() const;
   bool holds(const CaseFields& fields) const;
   bool operator==(const FieldTerm&) const = default;
 };
