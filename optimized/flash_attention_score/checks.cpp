@@ -15,8 +15,6 @@ using Call = Check::Call;
 using namespace attention;
 using spec::DType;
 
-bool takes_ropes(const Call& c) { return spec::has_rope(c.entry_point); }
-
 // Null pointers, and arguments that only some entry points take.
 
 Refusal inputs_given(const Call& c) {
@@ -59,13 +57,13 @@ Refusal ropes_given(const Call& c) {
 
 Refusal mask_given(const Call& c) {
   return unless(!takes_ropes(c) || is_given(c.parameters.atten_mask),
-                "atten_mask is null; l3 requires it");
+                "atten_mask is null; " + name_with_ropes(c) + " requires it");
 }
 
 Refusal absent_with_ropes(const Call& c, const NamedParameter& tensor) {
   return unless(!takes_ropes(c) || !is_given(*tensor.parameter),
                 std::string(tensor.name) + " has shape " + text_of(tensor.parameter->shape) +
-                    "; it must be null on l3");
+                    "; it must be null on " + name_with_ropes(c));
 }
 Refusal no_pse(const Call& c) {
   return absent_with_ropes(c, {"pse_shift", &c.parameters.pse_shift});
@@ -78,7 +76,7 @@ Refusal no_drop_mask(const Call& c) {
 Refusal no_dropout(const Call& c) {
   const double given = c.attributes.keep_prob;
   return unless(!takes_ropes(c) || !(given > 0) || given >= 1,
-                "keepProb is " + text_of(given) + "; it must be 1 on l3");
+                "keepProb is " + text_of(given) + "; it must be 1 on " + name_with_ropes(c));
 }
 
 // Types and formats.

@@ -45,8 +45,6 @@ class FlashAttentionScoreGrad final : public spec::Implementation<Op> {
   }
 
   std::optional<std::string> unsupported(const spec::Call<Op>& call) const override {
-    if (call.entry_point == Op::EntryPoint::u5)
-      return "it does not offer u5, which has a sink in packed sequences";
     if (pair_kernels_ == nullptr || call.parameters.query.dtype == spec::DType::bf16)
       return std::nullopt;
     return "the host mode " + std::string(spec::to_string(options_.host)) + " supports bf16 only";

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <limits>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "assay/spec/layout.hpp"
@@ -111,6 +112,22 @@ bool masked_in_mode(const spec::Call<Op>& call, std::int64_t mode) {
 template <class Op>
 bool is_tnd(const spec::Call<Op>& call) {
   return is_unpadding(call.entry_point);
+}
+
+/// Returns whether the call must have rope tensors, or has at least one of those that its entry
+/// point may have.
+template <class Op>
+bool takes_ropes(const spec::Call<Op>& call) {
+  const auto& p = call.parameters;
+  return requires_rope(call.entry_point) ||
+         (has_rope(call.entry_point) && (p.query_rope.present || p.key_rope.present));
+}
+
+/// Returns the words with which messages name the calls with ropes of this entry point.
+template <class Op>
+std::string name_with_ropes(const spec::Call<Op>& call) {
+  const std::string name(to_string(call.entry_point));
+  return requires_rope(call.entry_point) ? name : name + " with ropes";
 }
 
 }  // namespace assay::optimized::attention

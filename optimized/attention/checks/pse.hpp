@@ -25,12 +25,12 @@ bool generated(const spec::Call<Op>& call) {
 
 template <class Op>
 Refusal type(const spec::Call<Op>& call) {
-  return has_rope(call.entry_point) ? std::nullopt : within("pseType", type_of(call), 0, 3);
+  return takes_ropes(call) ? std::nullopt : within("pseType", type_of(call), 0, 3);
 }
 
 template <class Op>
 Refusal type_without_pse(const spec::Call<Op>& call) {
-  if (has_rope(call.entry_point)) return std::nullopt;
+  if (takes_ropes(call)) return std::nullopt;
   return unless(is_given(call.parameters.pse_shift) || type_of(call) == outer_default,
                 "pseType is " + std::to_string(type_of(call)) +
                     " and pse_shift is null; without pse_shift, pseType must be 1");

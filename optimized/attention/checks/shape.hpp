@@ -92,7 +92,7 @@ spec::Shape with_head_size(const spec::Call<Op>& call, const spec::Shape& like, 
 /// counts.
 template <class Op>
 Refusal rope_shapes(const spec::Call<Op>& call) {
-  if (!has_rope(call.entry_point)) return std::nullopt;
+  if (!takes_ropes(call)) return std::nullopt;
   const auto& p = call.parameters;
   const auto check_rope = [](const NamedParameter& rope, const spec::Parameter& operand) {
     return shape_is(rope, {operand.shape[0], operand.shape[1], rope.parameter->shape[2]});
@@ -103,7 +103,7 @@ Refusal rope_shapes(const spec::Call<Op>& call) {
 
 template <class Op>
 Refusal rope_head_sizes(const spec::Call<Op>& call) {
-  if (!has_rope(call.entry_point)) return std::nullopt;
+  if (!takes_ropes(call)) return std::nullopt;
   const auto& p = call.parameters;
   const std::int64_t size = p.query.shape.back(), rope = p.query_rope.shape.back();
   for (const auto& [name, value] : {std::pair{"query", size}, {"query_rope", rope}})

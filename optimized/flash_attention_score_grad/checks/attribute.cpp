@@ -12,15 +12,17 @@ using namespace attention;
 
 Refusal prefix_modes(const Call& call) {
   const std::int64_t mode = call.attributes.sparse_mode;
-  return unless(!spec::has_rope(call.entry_point) || (mode != 5 && mode != 6),
-                "sparseMode is " + std::to_string(mode) + "; it must not be 5 or 6 on u3");
+  return unless(!takes_ropes(call) || (mode != 5 && mode != 6),
+                "sparseMode is " + std::to_string(mode) + "; it must not be 5 or 6 on " +
+                    name_with_ropes(call));
 }
 
-/// Checks that sparseMode is not 5. Only the documentation pages of these two entry points exclude
-/// this mode.
+/// Checks that sparseMode is not 5. Only the documentation pages of these entry points exclude this
+/// mode.
 Refusal full_prefix_mode(const Call& call) {
   const bool excluded = call.entry_point == spec::FlashEntryPoint::u2 ||
-                        call.entry_point == spec::FlashEntryPoint::u4;
+                        call.entry_point == spec::FlashEntryPoint::u4 ||
+                        call.entry_point == spec::FlashEntryPoint::u5;
   return unless(!excluded || call.attributes.sparse_mode != 5,
                 "sparseMode is 5; it must not be 5 on " + std::string(to_string(call.entry_point)));
 }

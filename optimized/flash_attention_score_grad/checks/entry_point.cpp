@@ -6,35 +6,35 @@ namespace assay::optimized {
 namespace {
 
 using Call = Check::Call;
-using spec::FlashEntryPoint;
-
-bool is_u3(const Call& call) { return call.entry_point == FlashEntryPoint::u3; }
+using attention::name_with_ropes;
+using attention::takes_ropes;
 
 Refusal absent(const Call& call, const NamedParameter& tensor) {
-  return unless(!is_given(*tensor.parameter),
-                std::string(tensor.name) + " has shape " + text_of(tensor.parameter->shape) +
-                    "; it must be null on " + std::string(to_string(call.entry_point)));
+  return unless(!is_given(*tensor.parameter), std::string(tensor.name) + " has shape " +
+                                                  text_of(tensor.parameter->shape) +
+                                                  "; it must be null on " + name_with_ropes(call));
 }
 
 Refusal mask_required(const Call& call) {
-  if (!is_u3(call)) return std::nullopt;
+  if (!takes_ropes(call)) return std::nullopt;
   const spec::Parameter& mask = call.parameters.atten_mask;
-  if (!mask.present) return "atten_mask is null; u3 requires it";
-  return unless(!mask.shape.empty(), "atten_mask has rank 0; u3 requires it");
+  const std::string required = "; " + name_with_ropes(call) + " requires it";
+  if (!mask.present) return "atten_mask is null" + required;
+  return unless(!mask.shape.empty(), "atten_mask has rank 0" + required);
 }
 
 Refusal no_pse(const Call& call) {
-  return is_u3(call) ? absent(call, {"pse_shift", &call.parameters.pse_shift}) : std::nullopt;
+  return takes_ropes(call) ? absent(call, {"pse_shift", &call.parameters.pse_shift}) : std::nullopt;
 }
 
 Refusal no_drop_mask(const Call& call) {
-  return is_u3(call) ? absent(call, {"drop_mask", &call.parameters.drop_mask}) : std::nullopt;
+  return takes_ropes(call) ? absent(call, {"drop_mask", &call.parameters.drop_mask}) : std::nullopt;
 }
 
 Refusal no_dropout(const Call& call) {
   const double given = call.attributes.keep_prob;
-  return unless(!is_u3(call) || given == 1,
-                "keepProb is " + text_of(given) + "; it must be 1 on u3");
+  return unless(!takes_ropes(call) || given == 1,
+                "keepProb is " + text_of(given) + "; it must be 1 on " + name_with_ropes(call));
 }
 
 constexpr auto invalid = spec::Status::param_invalid;

@@ -22,7 +22,7 @@ std::vector<NamedParameter> attention_tensors(const Call& call) {
 }
 
 std::vector<NamedParameter> rope_tensors(const Call& call) {
-  if (!spec::has_rope(call.entry_point)) return {};
+  if (!takes_ropes(call)) return {};
   const auto& p = call.parameters;
   return {{"query_rope", &p.query_rope},
           {"key_rope", &p.key_rope},

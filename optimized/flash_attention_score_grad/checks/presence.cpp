@@ -61,9 +61,11 @@ Refusal sums_of_lengths(const Call& call) {
                         {"actual_seq_kvlen", p.actual_seq_kvlen.has_value()}});
 }
 
+/// On u5, a caller passes all rope tensors or none.
 Refusal ropes(const Call& call) {
-  if (!spec::has_rope(call.entry_point)) return std::nullopt;
   const auto& p = call.parameters;
+  const bool any = attention::takes_ropes(call) || is_given(p.dq_rope) || is_given(p.dk_rope);
+  if (!any) return std::nullopt;
   return first_missing({{"query_rope", p.query_rope.present},
                         {"key_rope", p.key_rope.present},
                         {"dq_rope", p.dq_rope.present},

@@ -8,16 +8,17 @@ namespace {
 using Call = Check::Call;
 using namespace attention;
 
-/// Checks pseType of entry points with rope. Without pse_shift, the types 0 and 1 have the same
+/// Checks pseType of calls with rope. Without pse_shift, the types 0 and 1 have the same
 /// meaning.
 Refusal type_beside_rope(const Call& call) {
-  return spec::has_rope(call.entry_point) ? within("pseType", type_of(call), 0, 1) : std::nullopt;
+  return takes_ropes(call) ? within("pseType", type_of(call), 0, 1) : std::nullopt;
 }
 
 /// Returns whether the documentation page allows a pse_shift of four axes only with 1024 rows.
 bool lists_compressed_rows_alone(const Call& call) {
   return call.entry_point == spec::FlashEntryPoint::u2 ||
-         call.entry_point == spec::FlashEntryPoint::u4;
+         call.entry_point == spec::FlashEntryPoint::u4 ||
+         call.entry_point == spec::FlashEntryPoint::u5;
 }
 
 Refusal shape(const Call& call) {

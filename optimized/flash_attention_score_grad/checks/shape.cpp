@@ -40,7 +40,7 @@ Refusal output_shapes(const Call& call) {
 }
 
 Refusal rope_gradient_shapes(const Call& call) {
-  if (!spec::has_rope(call.entry_point)) return std::nullopt;
+  if (!takes_ropes(call)) return std::nullopt;
   const auto& p = call.parameters;
   if (const Refusal refusal = shape_is({"dq_rope", &p.dq_rope}, p.query_rope.shape)) return refusal;
   return shape_is({"dk_rope", &p.dk_rope}, p.key_rope.shape);

@@ -70,7 +70,7 @@ Refusal attention(const Call& call) {
 }
 
 Refusal ropes(const Call& call) {
-  if (!spec::has_rope(call.entry_point)) return std::nullopt;
+  if (!attention::takes_ropes(call)) return std::nullopt;
   const auto& p = call.parameters;
   return first_outside({{"query", &p.query},
                         {"key", &p.key},
@@ -81,7 +81,7 @@ Refusal ropes(const Call& call) {
 }
 
 Refusal rope_gradients(const Call& call) {
-  if (!spec::has_rope(call.entry_point)) return std::nullopt;
+  if (!attention::takes_ropes(call)) return std::nullopt;
   const auto& p = call.parameters;
   return first_unlike_query(p.query, {{"dq_rope", &p.dq_rope}, {"dk_rope", &p.dk_rope}});
 }
@@ -96,10 +96,12 @@ Refusal pse(const Call& call) {
   return first_unlike_query(call.parameters.query, {tensor});
 }
 
-/// Checks the slope type that the documentation page of this entry point requires.
-Refusal slopes_of_u2(const Call& call) {
+/// Checks the slope type that the documentation pages of u2 and u5 require.
+Refusal float32_slopes(const Call& call) {
   const bool slopes = call.attributes.pse_type == 2 || call.attributes.pse_type == 3;
-  if (call.entry_point != spec::FlashEntryPoint::u2 || !slopes) return std::nullopt;
+  const bool stated = call.entry_point == spec::FlashEntryPoint::u2 ||
+                      call.entry_point == spec::FlashEntryPoint::u5;
+  if (!stated || !slopes) return std::nullopt;
   return first_outside({{"pse_shift", &call.parameters.pse_shift}}, {DType::fp32});
 }
 
@@ -138,7 +140,7 @@ constexpr Check checks[] = {
     {"FAG-C22", invalid, float8},        {"FAG-C20", invalid, operands},
     {"FAG-C27", invalid, ropes},         {"FAG-C21", invalid, gradients},
     {"FAG-C21a", invalid, attention},    {"FAG-C21", invalid, rope_gradients},
-    {"FAG-C23", invalid, pse},           {"FAG-C23c", invalid, slopes_of_u2},
+    {"FAG-C23", invalid, pse},           {"FAG-C23c", invalid, float32_slopes},
     {"FAG-C24", invalid, drop_mask},     {"FAG-C25", invalid, atten_mask},
     {"FAG-C26", invalid, statistics},    {"FAG-C28", invalid, format},
     {"FAG-C28a", invalid, other_format}, {"FAG-C29", invalid, reserved},

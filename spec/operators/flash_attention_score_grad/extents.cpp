@@ -52,8 +52,8 @@ FlashRequirement output_shapes() {
                        const P& p = c.parameters;
                        return p.dq.shape == p.query.shape && p.dk.shape == p.key.shape &&
                               p.dv.shape == p.value.shape &&
-                              p.dq_rope.shape == p.query_rope.shape &&
-                              p.dk_rope.shape == p.key_rope.shape;
+                              (!given(p.dq_rope) || p.dq_rope.shape == p.query_rope.shape) &&
+                              (!given(p.dk_rope) || p.dk_rope.shape == p.key_rope.shape);
                      },
                  .violations = {{"dq", grow_seq<&P::dq>},
                                 {"dk", grow_seq<&P::dk>},

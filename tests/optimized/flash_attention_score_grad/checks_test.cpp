@@ -55,11 +55,12 @@ void resize(Parameter& tensor, std::size_t axis, std::int64_t extent) {
 
 constexpr FlashEntryPoint every_entry_point[] = {
     FlashEntryPoint::g1, FlashEntryPoint::g2, FlashEntryPoint::g3, FlashEntryPoint::u1,
-    FlashEntryPoint::u2, FlashEntryPoint::u3, FlashEntryPoint::u4};
+    FlashEntryPoint::u2, FlashEntryPoint::u3, FlashEntryPoint::u4, FlashEntryPoint::u5};
 constexpr FlashEntryPoint padded[] = {FlashEntryPoint::g1, FlashEntryPoint::g2,
                                       FlashEntryPoint::g3};
 constexpr FlashEntryPoint unpadding[] = {FlashEntryPoint::u1, FlashEntryPoint::u2,
-                                         FlashEntryPoint::u3, FlashEntryPoint::u4};
+                                         FlashEntryPoint::u3, FlashEntryPoint::u4,
+                                         FlashEntryPoint::u5};
 
 Call legal(Layout layout = Layout::bnsd, FlashEntryPoint entry_point = FlashEntryPoint::g2) {
   Op::Problem problem = plain_problem(entry_point);
@@ -75,10 +76,10 @@ TEST(Checks, AcceptALegalCallInEveryPaddedLayout) {
       EXPECT_EQ(refusal(legal(layout, entry_point)), "");
 }
 
-Call with_sink() {
-  Op::Problem problem = plain_problem(FlashEntryPoint::g3);
+Call with_sink(FlashEntryPoint entry_point = FlashEntryPoint::g3) {
+  Op::Problem problem = plain_problem(entry_point);
   problem.sink = spec::SinkShape::per_head;
-  return call_of(problem, FlashEntryPoint::g3);
+  return call_of(problem, entry_point);
 }
 
 TEST(Checks, TakeASinkOfOneNumberPerHead) {
@@ -105,9 +106,36 @@ TEST(Checks, TakeAnEmptySinkAndNoPlaceForItsGradient) {
   EXPECT_EQ(refusal(call), "");
 }
 
+/// On u5 a caller passes all four rope tensors or none.
+TEST(Checks, TakeRopesOfU5WholeOrNotAtAll) {
+  using P = Op::Parameters;
+  const Call roped = with_sink(FlashEntryPoint::u5);
+  EXPECT_EQ(refusal(roped), "");
+  Call plain = roped;
+  for (const auto rope : {&P::query_rope, &P::key_rope, &P::dq_rope, &P::dk_rope}) {
+    Call call = roped;
+    call.parameters.*rope = plain.parameters.*rope = {};
+    EXPECT_EQ(id_of(refusal(call)), "FAG-C06");
+  }
+  plain.parameters.atten_mask = {};
+  EXPECT_EQ(refusal(plain), "");
+  Call call = plain;
+  call.parameters.dk_rope = roped.parameters.dk_rope;
+  EXPECT_EQ(refusal(call), "FAG-C06: query_rope is null; it is required");
+  call = roped;
+  call.parameters.atten_mask = {};
+  EXPECT_EQ(refusal(call), "FAG-C08: atten_mask is null; u5 with ropes requires it");
+  call = roped, call.attributes.keep_prob = 0.5;
+  EXPECT_EQ(refusal(call), "FAG-C61: keepProb is 0.5; it must be 1 on u5 with ropes");
+  plain.attributes.softmax_in_layout = "TND";
+  EXPECT_EQ(id_of(refusal(plain)), "FAG-C83");
+}
+
 TEST(Checks, RejectFp32OnlyWhereASinkMayBe) {
-  for (const FlashEntryPoint entry_point : padded) {
+  for (const FlashEntryPoint entry_point : every_entry_point) {
+    if (spec::requires_rope(entry_point)) continue;  // it accepts only bf16
     Op::Problem problem = plain_problem(entry_point);
+    problem.head_dim_rope = 0;
     problem.dtype = DType::fp32;
     EXPECT_EQ(refusal(call_of(problem, entry_point)),
               spec::has_sink(entry_point)

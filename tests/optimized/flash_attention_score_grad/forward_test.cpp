@@ -145,6 +145,19 @@ TEST(Forward, CountsTheSinkAsAKeyWithoutValue) {
   expect_forward({.problem = p});
 }
 
+TEST(Forward, CountsTheSinkInEveryPackedSequence) {
+  for (const StatisticsOrder order :
+       {StatisticsOrder::heads_first, StatisticsOrder::tokens_first}) {
+    Op::Problem p = packed({3, 150, 0, 7, 140}, {5, 300, 4, 0, 130});
+    p.sink = spec::SinkShape::per_head, p.statistics_order = order;
+    expect_forward({.problem = p, .inputs = Striding::padded});
+    expect_forward({.problem = compressed(p, 3)});
+    p = compressed(packed({40, 3}, {41, 5}, DType::bf16), 3);
+    p.sink = spec::SinkShape::per_head, p.statistics_order = order, p.head_dim_rope = 8;
+    expect_forward({.problem = p});
+  }
+}
+
 TEST(Forward, AddsEveryPositionBias) {
   for (const auto& [type, shape] : {std::pair{0, PseShape::bnss},
                                     {1, PseShape::bn1s},

@@ -7,11 +7,11 @@ using spec::Tensor;
 
 spec::Call<Op> call(const Example& example) {
   const Op::Problem& p = example.problem;
-  const auto entry_point = p.has_sink()                 ? spec::FlashEntryPoint::g3
-                           : !is_packed(p.input_layout) ? spec::FlashEntryPoint::g2
-                           : p.head_dim_rope > 0        ? spec::FlashEntryPoint::u3
-                                                        : spec::FlashEntryPoint::u2;
-  return spec::call_of(p, entry_point, spec::Product::a2, example.inputs, example.outputs);
+  using enum spec::FlashEntryPoint;
+  const auto packed = p.has_sink() ? u5 : p.head_dim_rope > 0 ? u3 : u2;
+  const auto padded = p.has_sink() ? g3 : g2;
+  return spec::call_of(p, is_packed(p.input_layout) ? packed : padded, spec::Product::a2,
+                       example.inputs, example.outputs);
 }
 
 /// Stores value(index) in every element of the view; the index has four axes, leading ones 0.

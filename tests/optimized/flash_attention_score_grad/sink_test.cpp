@@ -84,10 +84,38 @@ TEST(Sink, ReadsAndWritesStridedViews) {
   }
 }
 
-TEST(Sink, HasAGradientInPackedSequences) {
-  Op::Problem p = padded(150, 160);
+/// Five sequences, one without queries and one without keys.
+Op::Problem packed(DType dtype = DType::fp32) {
+  Op::Problem p = padded(150, 160, dtype);
   p.input_layout = Layout::tnd, p.batch = 5;
   p.lengths_q = {3, 150, 0, 7, 140}, p.lengths_kv = {5, 160, 4, 0, 130};
+  return p;
+}
+
+TEST(Sink, SumsAllPackedSequencesInEitherOrderOfTheStatistics) {
+  for (const auto order : {spec::StatisticsOrder::heads_first, spec::StatisticsOrder::tokens_first})
+    for (const DType dtype : {DType::fp32, DType::fp16, DType::bf16}) {
+      Op::Problem p = packed(dtype);
+      p.statistics_order = order;
+      expect_gradients({.problem = p});
+    }
+}
+
+TEST(Sink, LeavesOutMaskedPairsOfPackedSequences) {
+  for (const std::int64_t mode : {2, 3, 4, 7, 8}) {
+    Op::Problem p = packed(DType::fp16);
+    p.sparse_mode = mode, p.atten_mask = MaskShape::compressed;
+    p.pre_tokens = 40, p.next_tokens = 20;
+    expect_gradients({.problem = p});
+  }
+}
+
+TEST(Sink, IsNotDroppedInPackedSequencesAndMeetsRopes) {
+  Op::Problem p = packed(DType::bf16);
+  p.drop_mask = DropMask::exact, p.keep_prob = 0.7;
+  expect_gradients({.problem = p, .inputs = Striding::padded, .outputs = Striding::transposed});
+  p = packed(DType::bf16);
+  p.head_dim_rope = 8, p.atten_mask = MaskShape::ss, p.sparse_mode = 1;
   expect_gradients({.problem = p});
 }
 
@@ -130,14 +158,15 @@ TEST(Sink, IsTakenFromTheStatisticsOnly) {
 }
 
 TEST(Sink, HasTheSameBitsForAnyThreadsAndInstructions) {
-  Op::Problem p = padded(300, 500, DType::bf16);
-  p.drop_mask = DropMask::exact, p.keep_prob = 0.5;
-  const Example example = {.problem = p};
-  const Op::Inputs inputs = test::inputs_of(example);
-  const Op::Outputs one = run(example, inputs, {.threads = 1});
-  for (const optimized::Options& options : test::ways_to_run({3})) {
-    SCOPED_TRACE(test::printed(options));
-    EXPECT_TRUE(same_bits(one, run(example, inputs, options)));
+  for (Op::Problem p : {padded(300, 500, DType::bf16), packed(DType::bf16)}) {
+    p.drop_mask = DropMask::exact, p.keep_prob = 0.5;
+    const Example example = {.problem = p};
+    const Op::Inputs inputs = test::inputs_of(example);
+    const Op::Outputs one = run(example, inputs, {.threads = 1});
+    for (const optimized::Options& options : test::ways_to_run({3})) {
+      SCOPED_TRACE(test::printed(options));
+      EXPECT_TRUE(same_bits(one, run(example, inputs, options)));
+    }
   }
 }
 

@@ -128,6 +128,39 @@ TEST(Traffic, OfAPackOfEqualSequencesIsThatOfABatch) {
   EXPECT_EQ(planned(p), batch);
 }
 
+/// The sums of rows are cleared, added to by every block, and read at the end: for each sequence
+/// alone the same as in the pack. Only sink and dsink are not repeated.
+TEST(Traffic, OfTheSinkInAPackIsThatOfItsSequences) {
+  Problem p = {.input_layout = spec::Layout::tnd,
+               .batch = 2,
+               .heads_q = 4,
+               .heads_kv = 2,
+               .seq_q = 512,
+               .seq_kv = 768,
+               .lengths_q = {512, 256},
+               .lengths_kv = {768, 512},
+               .head_dim = 64,
+               .head_dim_v = 64};
+  const auto of_sink = [](Problem problem) {
+    const Traffic without = planned(problem);
+    problem.sink = spec::SinkShape::per_head;
+    const Traffic with = planned(problem);
+    return Traffic{.read = {with.read.count - without.read.count},
+                   .written = {with.written.count - without.written.count}};
+  };
+  const Traffic pack = of_sink(p);
+  Traffic alone;
+  for (std::size_t b = 0; b < 2; ++b) {
+    Problem one = p;
+    one.batch = 1;
+    one.lengths_q = {p.lengths_q[b]}, one.lengths_kv = {p.lengths_kv[b]};
+    one.seq_q = p.lengths_q[b], one.seq_kv = p.lengths_kv[b];
+    alone += of_sink(one);
+  }
+  EXPECT_EQ(pack.read.count, alone.read.count - 4 * p.heads_q);
+  EXPECT_EQ(pack.written.count, alone.written.count - 4 * p.heads_q);
+}
+
 TEST(Traffic, OfACausalProblemIsAboutHalf) {
   Problem p = {.seq_q = 8192, .seq_kv = 8192, .head_dim = 128, .head_dim_v = 128};
   const auto full = static_cast<double>(planned(p).read.count);
