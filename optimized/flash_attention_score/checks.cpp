@@ -7,6 +7,7 @@
 #include "attention/checks/layout.hpp"
 #include "attention/checks/pse.hpp"
 #include "attention/checks/shape.hpp"
+#include "attention/checks/sink.hpp"
 
 namespace assay::optimized::attention_forward {
 namespace {
@@ -34,6 +35,14 @@ Refusal outputs_given(const Call& c) {
 
 Refusal layout_given(const Call& c) {
   return first_missing({{"inputLayout", c.attributes.input_layout.has_value()}});
+}
+
+Refusal statistics_layout(const Call& c) {
+  if (!spec::has_softmax_in_layout(c.entry_point)) return std::nullopt;
+  const auto& given = c.attributes.softmax_out_layout;
+  if (!given) return "softmaxOutLayout is null; it must be \"\" or \"same_as_input\"";
+  return unless(given->empty() || *given == "same_as_input",
+                "softmaxOutLayout is \"" + *given + "\"; it must be \"\" or \"same_as_input\"");
 }
 
 Refusal packed_layout(const Call& c) {
@@ -136,6 +145,7 @@ Refusal formats(const Call& c) {
                                 {"drop_mask", &p.drop_mask},
                                 {"padding_mask", &p.padding_mask},
                                 {"atten_mask", &p.atten_mask},
+                                {"sink", &p.sink},
                                 {"softmax_max", &p.softmax_max},
                                 {"softmax_sum", &p.softmax_sum},
                                 {"softmax_out", &p.softmax_out},
@@ -254,7 +264,9 @@ Refusal bias_shape(const Call& c) {
 
 bool all_lengths_equal(const CallExtents& e) { return e.lengths_q == e.lengths_kv; }
 
+/// The page of l5 does not require equal lengths.
 Refusal square_slopes(const Call& c) {
+  if (c.entry_point == spec::FlashForwardEntryPoint::l5) return std::nullopt;
   if (!generated(c) || !is_given(c.parameters.pse_shift)) return std::nullopt;
   const CallExtents e = extents_of(c);
   return unless(all_lengths_equal(e), "lengths of query and key differ; pseType " +
@@ -278,6 +290,7 @@ constexpr Check checks[] = {
     {"FAS-C02", null, outputs_given},
     {"FAS-C04", null, layout_given},
     {"FAS-C31", invalid, packed_layout},
+    {"SNKF-C71", invalid, statistics_layout},
     {"FAS-C05", invalid, lengths_given},
     {"FAS-C06", null, ropes_given},
     {"FAS-C24", invalid, formats},
@@ -293,6 +306,7 @@ constexpr Check checks[] = {
     {"FAS-C23a", invalid, drop_mask_type},
     {"FAS-C23b", invalid, statistics_type},
     {"FAS-C23c", invalid, output_type},
+    {"SNKF-C03", invalid, sink_type},
     {"FAS-C36", invalid, head_num_positive},
     {"FAS-C30", invalid, padded_layout},
     {"FAS-C30a", invalid, ranks},
@@ -311,6 +325,7 @@ constexpr Check checks[] = {
     {"FAS-C32a", invalid, value_shape},
     {"FAS-C42", invalid, output_shape},
     {"FAS-C43", invalid, statistics_shapes},
+    {"SNKF-C04", invalid, sink_shape},
     {"FAS-C35a", invalid, heads},
     {"FAS-C37", invalid, head_size},
     {"FAS-C60", invalid, keep_prob},

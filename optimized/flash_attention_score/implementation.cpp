@@ -46,11 +46,6 @@ class FlashAttentionScore final : public spec::Implementation<Op> {
     return numerics_of_tiles(problem.dtype);
   }
 
-  std::optional<std::string> unsupported(const spec::Call<Op>& call) const override {
-    if (!has_sink(call.entry_point)) return std::nullopt;
-    return "it does not offer " + std::string(to_string(call.entry_point)) + ", which has a sink";
-  }
-
   void check(const spec::Call<Op>& call) const override {
     attention_forward::refuse_unless_legal(call);
   }
