@@ -101,23 +101,12 @@ double expect_equal_judgements(const std::vector<Case<Op>>& cases,
   return extra_seconds / sweep_seconds;
 }
 
-/// Our library offers no entry point with a sink except g3.
-bool is_offered(auto entry_point) {
-  if constexpr (std::is_same_v<decltype(entry_point), spec::FlashEntryPoint>)
-    return entry_point != spec::FlashEntryPoint::u5;
-  else if constexpr (requires { has_sink(entry_point); })
-    return !has_sink(entry_point);
-  return true;
-}
-
 /// The wanted cases of a sweep. Cascade cases are excluded: they run a forward operator, for which
 /// the documentation has no prototype.
 template <class Op, class Wanted>
 std::vector<Case<Op>> selected(Wanted&& wanted) {
   std::vector<Case<Op>> cases = sample<Op>({});
-  std::erase_if(cases, [&](const Case<Op>& c) {
-    return c.relation == "cascade" || !is_offered(c.entry_point) || !wanted(c);
-  });
+  std::erase_if(cases, [&](const Case<Op>& c) { return c.relation == "cascade" || !wanted(c); });
   return cases;
 }
 

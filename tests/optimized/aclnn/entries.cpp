@@ -48,6 +48,14 @@ constexpr Entry entry<spec::FlashForwardEntryPoint::l3> = {
     "aclnnFlashAttentionVarLenScoreV3", aclnnFlashAttentionVarLenScoreV3GetWorkspaceSize,
     aclnnFlashAttentionVarLenScoreV3};
 template <>
+constexpr Entry entry<spec::FlashForwardEntryPoint::f3> = {
+    "aclnnFlashAttentionScoreV3", aclnnFlashAttentionScoreV3GetWorkspaceSize,
+    aclnnFlashAttentionScoreV3};
+template <>
+constexpr Entry entry<spec::FlashForwardEntryPoint::l5> = {
+    "aclnnFlashAttentionVarLenScoreV5", aclnnFlashAttentionVarLenScoreV5GetWorkspaceSize,
+    aclnnFlashAttentionVarLenScoreV5};
+template <>
 constexpr Entry entry<spec::FlashEntryPoint::g1> = {"aclnnFlashAttentionScoreGrad",
                                                     aclnnFlashAttentionScoreGradGetWorkspaceSize,
                                                     aclnnFlashAttentionScoreGrad};
@@ -79,6 +87,11 @@ constexpr Entry entry<spec::FlashEntryPoint::u4> = {
     aclnnFlashAttentionUnpaddingScoreGradV4GetWorkspaceSize,
     aclnnFlashAttentionUnpaddingScoreGradV4};
 template <>
+constexpr Entry entry<spec::FlashEntryPoint::u5> = {
+    "aclnnFlashAttentionUnpaddingScoreGradV5",
+    aclnnFlashAttentionUnpaddingScoreGradV5GetWorkspaceSize,
+    aclnnFlashAttentionUnpaddingScoreGradV5};
+template <>
 constexpr Entry entry<spec::NsaCompressEntryPoint::f1> = {
     "aclnnNsaCompress", aclnnNsaCompressGetWorkspaceSize, aclnnNsaCompress};
 template <>
@@ -97,22 +110,12 @@ constexpr Entry entry<spec::SparseFlashEntryPoint::g1> = {
     "aclnnSparseFlashAttentionGrad", aclnnSparseFlashAttentionGradGetWorkspaceSize,
     aclnnSparseFlashAttentionGrad};
 
-/// True if the library has the entry point. u5, f3 and l5 have no functions yet.
-template <auto entry_point>
-constexpr bool is_offered =
-    !std::is_null_pointer_v<std::remove_const_t<decltype(entry<entry_point>)>>;
-
-template <auto entry_point, class Use>
-void use_entry(const Use& use) {
-  if constexpr (is_offered<entry_point>) use(entry<entry_point>);
-}
-
-/// Calls use(entry) with the functions of the entry point, if the library has it.
+/// Calls use(entry) with the functions of the entry point.
 template <class EntryPoint, class Use>
 void with_entry(EntryPoint entry_point, const Use& use) {
   static constexpr auto all = spec::spellings_of<EntryPoint>.entries;
   [&]<std::size_t... k>(std::index_sequence<k...>) {
-    ((all[k].first == entry_point ? use_entry<all[k].first>(use) : void()), ...);
+    ((all[k].first == entry_point ? use(entry<all[k].first>) : void()), ...);
   }
   (std::make_index_sequence<all.size()>());
 }
@@ -170,10 +173,7 @@ Prepared phase_1(const spec::Call<Op>& call, Handles& handles) {
                            p.executor ? &prepared.executor : nullptr);
   Arguments arguments(p, handles);
   prepared.status = adapters::pass_arguments(call, arguments, [&](auto at, const auto& given) {
-    if constexpr (is_offered<at()>)
-      return std::apply(entry<at()>.phase_1, std::tuple_cat(given, results));
-    else
-      return aclnnStatus{-1};  // no status of the documents
+    return std::apply(entry<at()>.phase_1, std::tuple_cat(given, results));
   });
   return prepared;
 }

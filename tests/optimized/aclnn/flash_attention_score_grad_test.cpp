@@ -195,7 +195,9 @@ TEST_F(FlashOfOtherOrders, ReadsStatisticsAsTheEnvironmentSays) {
        {std::tuple{FlashEntryPoint::u1, empty, tokens_first},
         {FlashEntryPoint::u2, empty, tokens_first},
         {FlashEntryPoint::u4, empty, tokens_first},
-        {FlashEntryPoint::u4, same_as_input, heads_first}}) {
+        {FlashEntryPoint::u4, same_as_input, heads_first},
+        {FlashEntryPoint::u5, empty, tokens_first},
+        {FlashEntryPoint::u5, same_as_input, heads_first}}) {
     Asked asked{.problem = ragged(), .entry_point = entry_point};
     asked.problem.softmax_in_layout = layout;
     asked.problem.statistics_order = order;
@@ -205,12 +207,14 @@ TEST_F(FlashOfOtherOrders, ReadsStatisticsAsTheEnvironmentSays) {
 
 TEST_F(Flash, ReadsStatisticsInEitherOrder) {
   using enum spec::SoftmaxInLayout;
-  for (const auto layout : {empty, same_as_input}) {
-    Asked asked{.problem = ragged(), .entry_point = FlashEntryPoint::u4};
-    asked.problem.softmax_in_layout = layout;
-    asked.problem.statistics_order = upstream_order(layout);
-    expect_same_bits(asked);
-  }
+  for (const auto layout : {empty, same_as_input})
+    for (const FlashEntryPoint entry_point : {FlashEntryPoint::u4, FlashEntryPoint::u5}) {
+      Asked asked{.problem = ragged(), .entry_point = entry_point};
+      if (has_sink(entry_point)) asked.problem.sink = spec::SinkShape::per_head;
+      asked.problem.softmax_in_layout = layout;
+      asked.problem.statistics_order = upstream_order(layout);
+      expect_same_bits(asked);
+    }
 }
 
 TEST_F(Flash, TakesSlopesOfEitherTypeFromTheirStartIndices) {
@@ -256,7 +260,7 @@ INSTANTIATE_TEST_SUITE_P(, FlashEntryPoints,
                          testing::Values(FlashEntryPoint::g1, FlashEntryPoint::g2,
                                          FlashEntryPoint::g3, FlashEntryPoint::u1,
                                          FlashEntryPoint::u2, FlashEntryPoint::u3,
-                                         FlashEntryPoint::u4),
+                                         FlashEntryPoint::u4, FlashEntryPoint::u5),
                          name_of);
 
 }  // namespace

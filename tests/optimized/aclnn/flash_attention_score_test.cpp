@@ -50,8 +50,22 @@ std::vector<std::pair<EntryPoint, Op::Problem>> problems() {
   roped.dtype = spec::DType::bf16;
   roped.head_dim_rope = 8;
   roped.sparse_mode = 2, roped.atten_mask = spec::MaskShape::compressed;
-  return {{EntryPoint::f1, masked}, {EntryPoint::f1, banded},        {EntryPoint::f2, sloped},
-          {EntryPoint::l1, packed}, {EntryPoint::l2, packed_slopes}, {EntryPoint::l3, roped}};
+  std::vector<std::pair<EntryPoint, Op::Problem>> all = {
+      {EntryPoint::f1, masked}, {EntryPoint::f1, banded},        {EntryPoint::f2, sloped},
+      {EntryPoint::l1, packed}, {EntryPoint::l2, packed_slopes}, {EntryPoint::l3, roped}};
+  // f3 and l5 may have a sink, l5 also statistics in another order.
+  using enum spec::SoftmaxInLayout;
+  for (Op::Problem* p : {&masked, &packed, &packed_slopes, &roped}) {
+    const EntryPoint entry_point = is_packed(p->input_layout) ? EntryPoint::l5 : EntryPoint::f3;
+    all.emplace_back(entry_point, *p);
+    p->sink = spec::SinkShape::per_head;
+    all.emplace_back(entry_point, *p);
+    if (entry_point == EntryPoint::f3) continue;
+    p->softmax_in_layout = same_as_input;
+    p->statistics_order = upstream_order(same_as_input);
+    all.emplace_back(entry_point, *p);
+  }
+  return all;
 }
 
 TEST_F(FlashForwardEntries, GiveTheBitsOfTheImplementation) {

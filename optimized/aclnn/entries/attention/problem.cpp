@@ -1,7 +1,7 @@
 #include "aclnn/entries/attention/problem.hpp"
 
 #include "aclnn/objects/operands.hpp"
-#include "attention/checks/call_extents.hpp"
+#include "attention/checks/sink.hpp"
 
 namespace assay::aclnn {
 namespace {
@@ -18,7 +18,8 @@ void set_extents(const spec::Call<Op>& call, Problem& p) {
   p.seq_q = e.seq_q, p.seq_kv = e.seq_kv;
   p.head_dim = e.head_dim, p.head_dim_v = e.head_dim_v;
   if (is_packed(p.input_layout)) p.lengths_q = e.lengths_q, p.lengths_kv = e.lengths_kv;
-  if (has_rope(call.entry_point)) p.head_dim_rope = call.parameters.query_rope.shape.back();
+  if (optimized::attention::takes_ropes(call))
+    p.head_dim_rope = call.parameters.query_rope.shape.back();
 }
 
 /// Returns the first form of the mask that has this shape. Forms with equal shapes have equal
@@ -87,9 +88,16 @@ void set_dropout(const spec::Call<Op>& call, Problem& p) {
 /// A sink of shape [0] counts as absent, as in the vendor's code.
 template <class Op>
 void set_sink(const spec::Call<Op>& call, Problem& p) {
-  if constexpr (requires { call.parameters.sink; })
-    if (is_given(call.parameters.sink) && spec::element_count(call.parameters.sink.shape) > 0)
-      p.sink = spec::SinkShape::per_head;
+  if (optimized::attention::has_elements(call.parameters.sink)) p.sink = spec::SinkShape::per_head;
+}
+
+/// Returns softmaxInLayout of a gradient or softmaxOutLayout of a forward.
+template <class Attributes>
+const std::optional<std::string>& statistics_layout_of(const Attributes& attributes) {
+  if constexpr (requires { attributes.softmax_in_layout; })
+    return attributes.softmax_in_layout;
+  else
+    return attributes.softmax_out_layout;
 }
 
 }  // namespace
@@ -102,9 +110,8 @@ Problem problem_of(const spec::Call<Op>& call, const spec::Numerics& orders) {
   set_position_bias(call, p);
   set_dropout(call, p);
   set_sink(call, p);
-  if constexpr (requires { call.attributes.softmax_in_layout; })
-    if (call.attributes.softmax_in_layout == "same_as_input")
-      p.softmax_in_layout = spec::SoftmaxInLayout::same_as_input;
+  if (statistics_layout_of(call.attributes) == "same_as_input")
+    p.softmax_in_layout = spec::SoftmaxInLayout::same_as_input;
   p.statistics_order = declared_order(orders, call.entry_point, p.softmax_in_layout)
                            .value_or(upstream_order(p.softmax_in_layout));
   return p;

@@ -36,6 +36,7 @@ class Run {
                          .atten_mask = tensors_.gather_if_given("attenMaskOptional"),
                          .pse_shift = tensors_.gather_if_given("realShiftOptional"),
                          .drop_mask = tensors_.gather_if_given("dropMaskOptional")};
+    if (problem_.has_sink()) inputs.sink = tensors_.gather("sinkOptional");
     if (problem_.head_dim_rope == 0) return inputs;
     inputs.query_rope = tokens_.queries(tensors_.gather("queryRope"));
     inputs.key_rope = tokens_.keys(tensors_.gather("keyRope"));
@@ -55,8 +56,10 @@ struct Entry<Op> {
     using enum Op::EntryPoint;
     if (phase_2 == "aclnnFlashAttentionScore") return f1;
     if (phase_2 == "aclnnFlashAttentionScoreV2") return f2;
+    if (phase_2 == "aclnnFlashAttentionScoreV3") return f3;
     if (phase_2 == "aclnnFlashAttentionVarLenScore") return l1;
-    return phase_2 == "aclnnFlashAttentionVarLenScoreV2" ? l2 : l3;
+    if (phase_2 == "aclnnFlashAttentionVarLenScoreV2") return l2;
+    return phase_2 == "aclnnFlashAttentionVarLenScoreV3" ? l3 : l5;
   }
 
   /// Without dropout, the elements of the drop mask are never read.
@@ -71,6 +74,7 @@ struct Entry<Op> {
                                                        : given.tensor("dropMaskOptional"),
             .padding_mask = given.reserved("paddingMaskOptional"),
             .atten_mask = given.tensor("attenMaskOptional"),
+            .sink = given.tensor("sinkOptional"),
             .softmax_max = given.tensor("softmaxMaxOut"),
             .softmax_sum = given.tensor("softmaxSumOut"),
             .softmax_out = given.reserved("softmaxOutOut"),
@@ -83,7 +87,9 @@ struct Entry<Op> {
   }
 
   static Op::Attributes attributes(const Arguments& given) {
-    return attention_attributes<Op::Attributes>(given);
+    auto attributes = attention_attributes<Op::Attributes>(given);
+    attributes.softmax_out_layout = given.text("softmaxOutLayout");
+    return attributes;
   }
 
   static PlannedRun decide(const std::shared_ptr<Device>& device, const Operands& operands,

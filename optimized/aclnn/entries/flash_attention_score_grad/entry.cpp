@@ -101,7 +101,8 @@ struct Entry<Op> {
     if (phase_2 == "aclnnFlashAttentionScoreGradV3") return g3;
     if (phase_2 == "aclnnFlashAttentionUnpaddingScoreGrad") return u1;
     if (phase_2 == "aclnnFlashAttentionUnpaddingScoreGradV2") return u2;
-    return phase_2 == "aclnnFlashAttentionUnpaddingScoreGradV3" ? u3 : u4;
+    if (phase_2 == "aclnnFlashAttentionUnpaddingScoreGradV3") return u3;
+    return phase_2 == "aclnnFlashAttentionUnpaddingScoreGradV4" ? u4 : u5;
   }
 
   /// Without dropout, the elements of the drop mask are never read.
