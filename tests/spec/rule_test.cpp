@@ -87,6 +87,18 @@ TEST(RuleOfDocuments, ThePublicPagesOfU2AndU4AndOfSinksBind) {
   }
 }
 
+TEST(RuleOfDocuments, OnU5AttentionInMayBeFloat32) {
+  for (const FlashEntryPoint entry_point : {FlashEntryPoint::u4, FlashEntryPoint::u5})
+    for (const DType dtype : {DType::fp16, DType::bf16}) {
+      const Asked asked{.problem = {.input_layout = Layout::tnd, .dtype = dtype},
+                        .entry_point = entry_point};
+      Call<Op> call = asked.call();
+      EXPECT_EQ(broken_by(call), Ids{});
+      call.parameters.attention_in.dtype = DType::fp32;
+      EXPECT_EQ(broken_by(call), has_sink(entry_point) ? Ids{} : Ids{"FAG-C21a"});
+    }
+}
+
 TEST(RuleOfDocuments, HeadSizesFrom513To768AreOpenWhereThePageSays512) {
   Asked asked{.problem = {.head_dim = 513}};
   EXPECT_EQ(broken_by(asked.call()), Ids{"FAG-C44a"});

@@ -64,8 +64,11 @@ Refusal gradients(const Call& call) {
   return first_unlike_query(p.query, {{"dy", &p.dy}, {"dq", &p.dq}, {"dk", &p.dk}, {"dv", &p.dv}});
 }
 
+/// The documentation page of u5 also lists FLOAT32 for attentionIn.
 Refusal attention(const Call& call) {
   const auto& p = call.parameters;
+  if (call.entry_point == spec::FlashEntryPoint::u5 && p.attention_in.dtype == DType::fp32)
+    return std::nullopt;
   return first_unlike_query(p.query, {{"attention_in", &p.attention_in}});
 }
 

@@ -55,6 +55,24 @@ FlashRequirement attention_in_types() {
                  .violations = {{"attention_in", retype<&P::attention_in, DType::fp64>}}});
 }
 
+/// The page of u5 lists FLOAT32 for attentionIn, although it excludes this type for query.
+FlashRequirement attention_in_like_query() {
+  return stated(by("FAG-C21a", {unpadding_page, "parameters"}, {}, u_pages),
+                {.statement = "attentionIn has the type of query; on u5 it may also be FLOAT32.",
+                 .holds =
+                     [](const FlashCall& c) {
+                       return (is_u5(c) && c.parameters.attention_in.dtype == DType::fp32) ||
+                              all_like_query(c, {&P::attention_in});
+                     },
+                 .violations = {{"attention_in", [](FlashCall& c) {
+                                   retype_unlike_query<&P::attention_in>(c);
+                                   if (is_u5(c))
+                                     c.parameters.attention_in.dtype =
+                                         c.parameters.query.dtype == DType::bf16 ? DType::fp16
+                                                                                 : DType::bf16;
+                                 }}}});
+}
+
 FlashRequirement no_8_bit_floats() {
   return stated(by("FAG-C22", {operator_page, "parameters"}, {}, g_pages),
                 {.statement = "Neither Atlas A2 nor Atlas A3 takes 8-bit floating types "
@@ -172,9 +190,7 @@ std::vector<FlashRequirement> type_requirements() {
                               "query, keyIn and value have one type.")),
           gradient_types(),
           attention_in_types(),
-          types_like_query<FlashOp, &P::attention_in>(
-              worded<FlashOp>(by("FAG-C21a", {unpadding_page, "parameters"}, {}, u_pages),
-                              "attentionIn has the type of query.")),
+          attention_in_like_query(),
           types_like_query<FlashOp, &P::dy, &P::dq, &P::dk, &P::dv>(worded<FlashOp>(
               by(Standing::upstream, "FAG-C21b", {upstream_types, "equal types of one call"}),
               "dy, dqOut, dkOut and dvOut have the type of query.")),

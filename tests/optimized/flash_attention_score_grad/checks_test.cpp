@@ -131,6 +131,16 @@ TEST(Checks, TakeRopesOfU5WholeOrNotAtAll) {
   EXPECT_EQ(id_of(refusal(plain)), "FAG-C83");
 }
 
+TEST(Checks, TakeAnAttentionOutputOfFp32OnlyOnU5) {
+  for (const FlashEntryPoint entry_point : every_entry_point) {
+    Call call = call_of(plain_problem(entry_point), entry_point);
+    call.parameters.attention_in.dtype = DType::fp32;
+    EXPECT_EQ(id_of(refusal(call)), entry_point == FlashEntryPoint::u5 ? "" : "FAG-C21a");
+    call.parameters.attention_in.dtype = DType::fp16;  // query is bf16
+    EXPECT_EQ(id_of(refusal(call)), "FAG-C21a");
+  }
+}
+
 TEST(Checks, RejectFp32OnlyWhereASinkMayBe) {
   for (const FlashEntryPoint entry_point : every_entry_point) {
     if (spec::requires_rope(entry_point)) continue;  // it accepts only bf16

@@ -119,6 +119,20 @@ TEST(Sink, IsNotDroppedInPackedSequencesAndMeetsRopes) {
   expect_gradients({.problem = p});
 }
 
+/// The page of u5 allows this. The numbers are the same, so the gradients have the same bits.
+TEST(Sink, ReadsAnAttentionOutputOfFp32) {
+  const Example example = {.problem = packed(DType::fp16)};
+  Op::Inputs inputs = test::inputs_of(example);
+  const Op::Outputs expected = run(example, inputs);
+  const spec::Tensor narrow = inputs.attention_in;
+  inputs.attention_in = test::tensor_of(
+      {.present = true, .dtype = DType::fp32, .shape = narrow.shape, .strides = narrow.strides},
+      std::byte{0});
+  for (const std::int64_t element : spec::viewed_elements(narrow))
+    inputs.attention_in.store(element, narrow.load(element));
+  EXPECT_TRUE(same_bits(expected, run(example, inputs)));
+}
+
 /// The probability of a sink that is 200 below the scores is 0 in fp32.
 TEST(Sink, HasNoGradientIfItsProbabilityIsZero) {
   const Example example = {.problem = padded(30, 40)};
