@@ -53,7 +53,7 @@ TEST_P(FlashEntryPoints, GivesTheBitsOfTheImplementation) {
   EXPECT_GE(compared, 6U);
 }
 
-/// A problem of g3 with a sink.
+/// A problem with a sink.
 Op::Problem with_sink() {
   return {.input_layout = spec::Layout::bsnd,
           .dtype = spec::DType::fp16,
@@ -77,30 +77,42 @@ TEST_F(Flash, GivesTheGradientOfSinksInEveryStridingAndLayout) {
     }
 }
 
+TEST_F(Flash, ReadsAnAttentionOutputOfFp32OnU5) {
+  Asked asked{.problem = with_sink(), .entry_point = FlashEntryPoint::u5};
+  asked.problem.input_layout = spec::Layout::tnd;
+  Call call = asked.call();
+  call.parameters.attention_in.dtype = spec::DType::fp32;
+  test::expect_same_bits(call, asked.problem, *own, phase_2_of(asked.entry_point), stream);
+}
+
 /// As the vendor's code: a sink of shape [0] counts as null, and dsinkOut may be null or empty.
 TEST_F(Flash, TakesAnEmptySinkAndNoPlaceForItsGradient) {
-  const Asked asked{.problem = with_sink(), .entry_point = FlashEntryPoint::g3};
   const auto empty = [](spec::Parameter& parameter) {
     parameter.shape = {0}, parameter.strides = {1};
   };
-  Call unwritten = asked.call(), without_place = asked.call(), without_sink = asked.call();
-  empty(unwritten.parameters.dsink);
-  without_place.parameters.dsink = {};
-  empty(without_sink.parameters.sink);
-  without_sink.parameters.dsink = {};
-  for (const Call& call : {unwritten, without_place, without_sink}) {
-    Op::Problem problem = asked.problem;
-    if (call.parameters.sink.shape != spec::Shape{4}) problem.sink = spec::SinkShape::absent;
-    Filling<Op> filling = filling_of(call);
-    Handles handles(filling.uploaded.addresses());
-    const Prepared prepared = phase_1(call, handles);
-    ASSERT_EQ(prepared.status, ACLNN_SUCCESS) << recent_message();
-    run(phase_2_of(FlashEntryPoint::g3), prepared, stream);
-    filling.outputs.dsink.reset();
-    if (!problem.has_sink()) filling.inputs.sink.reset();
-    own->run(problem, filling.inputs, filling.outputs);
-    EXPECT_TRUE(filling.uploaded.download("dq") == filling.outputs.dq.bytes);
-    EXPECT_TRUE(filling.uploaded.download("dv") == filling.outputs.dv.bytes);
+  for (const auto& [entry_point, layout] : {std::pair{FlashEntryPoint::g3, spec::Layout::bsnd},
+                                            {FlashEntryPoint::u5, spec::Layout::tnd}}) {
+    Asked asked{.problem = with_sink(), .entry_point = entry_point};
+    asked.problem.input_layout = layout;
+    Call unwritten = asked.call(), without_place = asked.call(), without_sink = asked.call();
+    empty(unwritten.parameters.dsink);
+    without_place.parameters.dsink = {};
+    empty(without_sink.parameters.sink);
+    without_sink.parameters.dsink = {};
+    for (const Call& call : {unwritten, without_place, without_sink}) {
+      Op::Problem problem = asked.problem;
+      if (call.parameters.sink.shape != spec::Shape{4}) problem.sink = spec::SinkShape::absent;
+      Filling<Op> filling = filling_of(call);
+      Handles handles(filling.uploaded.addresses());
+      const Prepared prepared = phase_1(call, handles);
+      ASSERT_EQ(prepared.status, ACLNN_SUCCESS) << recent_message();
+      run(phase_2_of(entry_point), prepared, stream);
+      filling.outputs.dsink.reset();
+      if (!problem.has_sink()) filling.inputs.sink.reset();
+      own->run(problem, filling.inputs, filling.outputs);
+      EXPECT_TRUE(filling.uploaded.download("dq") == filling.outputs.dq.bytes);
+      EXPECT_TRUE(filling.uploaded.download("dv") == filling.outputs.dv.bytes);
+    }
   }
 }
 

@@ -77,6 +77,20 @@ TEST_F(FlashForwardEntries, GiveTheBitsOfTheImplementation) {
     }
 }
 
+/// As the vendor's code: a sink of shape [0] counts as null.
+TEST_F(FlashForwardEntries, TakeAnEmptySink) {
+  for (const auto& [entry_point, problem] : problems()) {
+    if (!problem.has_sink()) continue;
+    Op::Problem without = problem;
+    without.sink = spec::SinkShape::absent;
+    Call call = spec::call_of(without, entry_point, spec::Product::a2, Striding::contiguous,
+                              Striding::contiguous);
+    call.parameters.sink = {
+        .present = true, .dtype = spec::DType::fp32, .shape = {0}, .strides = {1}};
+    expect_same_bits(call, without, *own, phase_2_of(entry_point), stream);
+  }
+}
+
 TEST_F(FlashForwardEntries, AnswerEveryBrokenRowAsTheImplementationDoes) {
   for (const auto& [entry_point, problem] : problems()) {
     const std::vector<Call> calls = {spec::call_of(problem, entry_point, spec::Product::a2,
