@@ -7,6 +7,7 @@
 #include <tuple>
 
 #include "../../spec/problems.hpp"
+#include "aclnnop/aclnn_flash_attention_score_grad.h"
 #include "entries.hpp"
 #include "refusals.hpp"
 
@@ -83,6 +84,40 @@ TEST_F(Flash, ReadsAnAttentionOutputOfFp32OnU5) {
   Call call = asked.call();
   call.parameters.attention_in.dtype = spec::DType::fp32;
   test::expect_same_bits(call, asked.problem, *own, phase_2_of(asked.entry_point), stream);
+}
+
+/// The page of u5 names a second phase 1 with the same arguments.
+TEST_F(Flash, HasASecondNameOfPhase1OnU5) {
+  Asked asked{.problem = with_sink(), .entry_point = FlashEntryPoint::u5};
+  asked.problem.input_layout = spec::Layout::tnd;
+  const Call call = asked.call();
+  Filling<Op> filling = filling_of(call);
+  Handles handles(filling.uploaded.addresses());
+  const Op::Parameters& p = call.parameters;
+  const Op::Attributes& a = call.attributes;
+  const auto tensor = [&](std::string_view name, const spec::Parameter& parameter) {
+    return handles.tensor(name, parameter);
+  };
+  Prepared prepared;
+  char layout[] = "TND", order[] = "";
+  prepared.status = aclnnFlashAttentionUnpaddingScoreGradV5GetMaxWorkspaceSize(
+      tensor("query", p.query), nullptr, tensor("key", p.key), nullptr, tensor("value", p.value),
+      tensor("dy", p.dy), nullptr, nullptr, nullptr, nullptr, tensor("softmax_max", p.softmax_max),
+      tensor("softmax_sum", p.softmax_sum), nullptr, tensor("attention_in", p.attention_in),
+      tensor("sink", p.sink), nullptr, handles.array("actual_seq_qlen", p.actual_seq_qlen),
+      handles.array("actual_seq_kvlen", p.actual_seq_kvlen), nullptr, nullptr, a.scale_value, 1,
+      a.pre_tokens, a.next_tokens, a.head_num, layout, 0, 0, 1, order, tensor("dq", p.dq), nullptr,
+      tensor("dk", p.dk), nullptr, tensor("dv", p.dv), nullptr, tensor("dsink", p.dsink),
+      &prepared.workspace_size, &prepared.executor);
+  ASSERT_EQ(prepared.status, ACLNN_SUCCESS) << recent_message();
+  Handles others(filling.uploaded.addresses());
+  const Prepared usual = phase_1(call, others);
+  EXPECT_EQ(prepared.workspace_size, usual.workspace_size);
+  aclDestroyAclOpExecutor(usual.executor);
+  run(phase_2_of(FlashEntryPoint::u5), prepared, stream);
+  own->run(asked.problem, filling.inputs, filling.outputs);
+  EXPECT_TRUE(filling.uploaded.download("dq") == filling.outputs.dq.bytes);
+  EXPECT_TRUE(filling.uploaded.download("dsink") == filling.outputs.dsink->bytes);
 }
 
 /// As the vendor's code: a sink of shape [0] counts as null, and dsinkOut may be null or empty.
