@@ -97,10 +97,14 @@ def test_what_no_command_finds_is_repeated_by_a_call_in_python() -> None:
     def local(case: assay.Case) -> dict[str, np.ndarray]:
         return dict(kernels.without_scale(case))
 
-    report = assay.judge(local, kernels.SMALL_LINES[0])[0]
-    assert report.replay == f"assay.judge(FUNCTION, {report.command!r})"
-    again = eval(report.replay, {"assay": assay, "FUNCTION": local})  # noqa: S307
-    assert again[0].verdict == report.verdict != "conforms"
+    for function, name in ((local, "local"), (lambda case: local(case), "FUNCTION")):
+        report = assay.judge(function, kernels.SMALL_LINES[0])[0]
+        call, _, why = report.replay.partition("  # ")
+        assert call == f"assay.judge({name}, {report.command!r})"
+        assert why.startswith("Python, not a command") and why.endswith("at the top level of a file")
+        assert report.replay in str(assay.judge(function, kernels.SMALL_LINES[0]))
+        again = eval(report.replay, {"assay": assay, name: function})  # noqa: S307
+        assert again[0].verdict == report.verdict != "conforms"
 
 
 def test_replay_lines_of_others_run_no_commands(tmp_path: Path) -> None:

@@ -100,6 +100,12 @@ class Implementation:
                     return f"{Path(file).resolve()}:{name}"
         raise ValueError(f"{self.name} cannot be imported by another process: bind it to a name at the top level of a file")
 
+    @property
+    def name_in_code(self) -> str:
+        """The name under which the function was defined; FUNCTION if it has none, such as a lambda."""
+        name = str(getattr(self.function, "__name__", ""))
+        return name if name.isidentifier() else "FUNCTION"
+
     def _names_in(self, module: ModuleType) -> list[str]:
         """Names that refer to the implementation; first the name under which its function was defined."""
         defined = getattr(self.function, "__qualname__", "")

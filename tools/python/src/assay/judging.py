@@ -23,6 +23,7 @@ Cases = str | os.PathLike[str] | Case | Iterable[Case | str]
 exceptions_pass = False
 
 Progress = Callable[[int, int], None]
+_WHY_NO_COMMAND = "Python, not a command: a command needs the function at the top level of a file"
 
 
 @dataclass(frozen=True)
@@ -137,7 +138,7 @@ class _Judge:
         if self.served:
             line = replace(report, implementation=self.served, program=self.program.shown, repeated_by=None).replay
         else:
-            line = f"assay.judge(FUNCTION, {report.command!r})"  # the caller's name for the function is unknown here
+            line = f"assay.judge({self.implementation.name_in_code}, {report.command!r})  # {_WHY_NO_COMMAND}"
         return replace(report, repeated_by=line)
 
     def _run(self, case: Case) -> Report | None:
