@@ -121,6 +121,12 @@ std::vector<std::pair<std::string, std::string>> items_of_formula(std::string_vi
   return items;
 }
 
+std::string gradients_of_formula(std::string_view variant) {
+  for (const auto& [name, value] : items_of_formula(variant))
+    if (name == "gradients") return name + "=" + value;
+  return "";
+}
+
 bool is_number(std::string_view text) {
   double number = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);

@@ -17,6 +17,10 @@ inline bool is_formula(std::string_view variant) { return variant.starts_with(fo
 /// none.
 std::vector<std::pair<std::string, std::string>> items_of_formula(std::string_view variant);
 
+/// Returns the item gradients=NAME,... of the formula: the arrays and parameters whose gradients
+/// are outputs. Empty if it has no such item.
+std::string gradients_of_formula(std::string_view variant);
+
 /// Returns whether the text of an item is a single number.
 bool is_number(std::string_view text);
 

@@ -66,17 +66,21 @@ bool checks_arguments(const spec::Implementation<Op>& kernel) {
   }
 }
 
-/// If the case needs phase 1 (the check of the arguments) or a formula of the user, and the kernel
-/// does not have it, returns a report that says so. Runs nothing.
+/// If the case needs phase 1 (the check of the arguments), a formula of the user or its gradients,
+/// and the kernel does not have it, returns a report that says so. Runs nothing.
 template <class Op>
 std::optional<CaseReport> not_asked(const Case<Op>& c, spec::Implementation<Op>& kernel) {
+  const std::string gradients = gradients_of_formula(c.variant);
+  const auto* const takes = spec::takes_formulas(kernel);
   const bool needs_checks = !c.violate.empty() || c.track == Track::arguments;
-  FactKind lacking = FactKind::none;
+  Fact lacking;
   if (needs_checks && !checks_arguments(kernel))
     lacking = FactKind::no_argument_checks;
-  else if (is_formula(c.variant) && spec::takes_formulas(kernel) == nullptr)
+  else if (is_formula(c.variant) && takes == nullptr)
     lacking = FactKind::no_formulas;
-  if (lacking == FactKind::none) return std::nullopt;
+  else if (!gradients.empty() && !takes->has_formula_gradients())
+    lacking = Fact(FactKind::not_offered, gradients);
+  if (lacking.empty()) return std::nullopt;
   CaseReport report = blank_report(c);
   report.implementation = kernel.name();
   if (const auto* requirement = requirement_of<Op>(c.violate))

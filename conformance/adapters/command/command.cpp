@@ -70,6 +70,7 @@ class Command final : public spec::Implementation<Op>, public spec::TakesFormula
 
   std::string name() const override { return "command:" + talk_->command().text; }
   bool checks_arguments() const override { return false; }
+  bool has_formula_gradients() const override { return true; }  // take_outputs() looks for them
   void set_formula(const std::string& variant) override { formula_ = variant; }
   std::optional<std::string> unsupported(const spec::Call<Op>& call) const override {
     std::optional<std::string> reason;
@@ -155,6 +156,13 @@ class Command final : public spec::Implementation<Op>, public spec::TakesFormula
                                   " implementations in the group 'actual'; only one is accepted");
     const fixtures::Actual& actual = record.actual.begin()->second;
     if (!actual.fault.empty()) throw fixtures::StoreError(actual.fault);
+    if constexpr (requires { outputs.dformula; }) {
+      const auto is_written = std::ranges::any_of(
+          actual.outputs, [](const auto& output) { return output.name == "dformula"; });
+      if (outputs.dformula && !is_written)
+        throw spec::Unsupported("'" + talk_->command().text +
+                                "' does not write dformula, the gradients of the formula");
+    }
     fixtures::fill(outputs, actual.outputs);
   }
 

@@ -72,6 +72,10 @@ class Fenced final : public spec::Implementation<Op>, public spec::TakesFormulas
     });
   }
   bool takes_formulas() const override { return spec::takes_formulas(*inner_) != nullptr; }
+  bool has_formula_gradients() const override {
+    const spec::TakesFormulas* const takes = spec::takes_formulas(*inner_);
+    return takes != nullptr && takes->has_formula_gradients();
+  }
   void set_formula(const std::string& variant) override {
     if (spec::TakesFormulas* const takes = spec::takes_formulas(*inner_))
       takes->set_formula(variant);

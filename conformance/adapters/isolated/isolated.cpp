@@ -136,6 +136,7 @@ class Isolated final : public spec::Implementation<Op>,
   bool checks_arguments() const override { return greeting_.checks_arguments; }
   bool has_forward() const override { return greeting_.has_forward; }
   bool takes_formulas() const override { return greeting_.takes_formulas; }
+  bool has_formula_gradients() const override { return greeting_.has_formula_gradients; }
   void set_formula(const std::string& variant) override { formula_ = variant; }
   std::vector<spec::Metric> metrics() const override { return metrics_; }
 

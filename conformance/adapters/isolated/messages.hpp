@@ -33,10 +33,12 @@ enum class Answer : std::uint8_t { done, rejected, unsupported, fault, failed, n
 /// The description of the implementation that a worker sends first.
 struct Greeting {
   std::string name;
-  bool checks_arguments = true, has_forward = false, takes_formulas = false;
+  bool checks_arguments = true, has_forward = false, takes_formulas = false,
+       has_formula_gradients = false;
 };
 auto members(fixtures::Of<Greeting> auto& g) {
-  return std::tie(g.name, g.checks_arguments, g.has_forward, g.takes_formulas);
+  return std::tie(g.name, g.checks_arguments, g.has_forward, g.takes_formulas,
+                  g.has_formula_gradients);
 }
 
 inline std::string goodbye_message() {

@@ -253,9 +253,10 @@ void serve(const std::function<std::unique_ptr<spec::Implementation<Op>>()>& mak
   const bool greeted =
       send(channel, answer_of([&](Packer& greeting) {
              implementation = make();
+             const auto* const takes = spec::takes_formulas(*implementation);
              greeting.add(Greeting{implementation->name(), implementation->checks_arguments(),
-                                   implementation->has_forward(),
-                                   spec::takes_formulas(*implementation) != nullptr});
+                                   implementation->has_forward(), takes != nullptr,
+                                   takes != nullptr && takes->has_formula_gradients()});
            }));
   if (greeted && implementation) Server<Op>(channel, *implementation).answer_all();
   if (greeted && !implementation) receive(channel);  // waits for the goodbye of the judge

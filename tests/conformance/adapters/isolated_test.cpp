@@ -12,6 +12,7 @@
 
 #include "assay/adapters/serve.hpp"
 #include "assay/spec/not_asked.hpp"
+#include "assay/spec/takes_formulas.hpp"
 #include "leftovers.hpp"
 #include "worker_kernels.hpp"
 
@@ -74,6 +75,16 @@ TEST(Isolated, AnswersLikeAnInProcessKernel) {
   expect_same(a.outputs, b.outputs);
   ASSERT_EQ(there->metrics().size(), 1u);
   EXPECT_EQ(there->metrics()[0].value, 2);
+}
+
+TEST(Isolated, DeclaresTheFormulasThatTheKernelComputes) {
+  const auto plain = watched("good"), formulas = watched("computes formulas"),
+             gradients = watched("computes formulas and their gradients");
+  EXPECT_EQ(spec::takes_formulas(*plain), nullptr);
+  ASSERT_NE(spec::takes_formulas(*formulas), nullptr);
+  EXPECT_FALSE(spec::takes_formulas(*formulas)->has_formula_gradients());
+  ASSERT_NE(spec::takes_formulas(*gradients), nullptr);
+  EXPECT_TRUE(spec::takes_formulas(*gradients)->has_formula_gradients());
 }
 
 TEST(Isolated, PassesQueriesAboutACall) {

@@ -12,6 +12,8 @@
 #include <thread>
 #include <vector>
 
+#include "assay/spec/takes_formulas.hpp"
+
 namespace assay::tests {
 namespace {
 
@@ -70,7 +72,7 @@ void take_230_mebibytes() {
   hang();
 }
 
-class WorkerKernel final : public spec::Implementation<Compress> {
+class WorkerKernel final : public spec::Implementation<Compress>, public spec::TakesFormulas {
  public:
   explicit WorkerKernel(std::string manner) : manner_(std::move(manner)) {
     if (manner_ == "refuses to start") throw std::invalid_argument("no such kernel");
@@ -80,6 +82,11 @@ class WorkerKernel final : public spec::Implementation<Compress> {
   std::string name() const override { return "kernel " + manner_; }
   bool checks_arguments() const override { return manner_ != "checks nothing"; }
   bool has_forward() const override { return true; }
+  bool takes_formulas() const override { return manner_.starts_with("computes formulas"); }
+  bool has_formula_gradients() const override {
+    return manner_ == "computes formulas and their gradients";
+  }
+  void set_formula(const std::string&) override {}
 
   std::optional<std::string> unsupported(const spec::Call<Compress>& call) const override {
     if (call.attributes.act_seq_len_type == 7) return long_reason;

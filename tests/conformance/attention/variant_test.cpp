@@ -9,6 +9,7 @@
 
 #include "assay/conformance/inputs/inputs.hpp"
 #include "assay/conformance/operators/flash_attention_score_grad.hpp"
+#include "assay/spec/takes_formulas.hpp"
 #include "attention/bound/bound.hpp"
 #include "attention/bound/formula_gradients.hpp"
 #include "attention/variant/variant_pattern.hpp"
@@ -213,6 +214,32 @@ TEST(Variant, GradientOfAnFp32KernelIsWithinTheToleranceAndFaultsAreNot) {
   EXPECT_GT(error([](const Fp32Pair&) { return -1.0F; }), 1) << "sign";
   EXPECT_GT(error([](const Fp32Pair&) { return 0.5F; }), 1) << "multiplied by scale_value";
   EXPECT_GT(error([](const Fp32Pair& x) { return x.n < 2 ? 1.0F : 0.0F; }), 1) << "one group";
+}
+
+/// A kernel that writes no output. It declares that it computes formulas, and perhaps their
+/// gradients.
+class SilentKernel : public spec::Implementation<Op>, public spec::TakesFormulas {
+ public:
+  explicit SilentKernel(bool has_gradients) : has_gradients_(has_gradients) {}
+  std::string name() const override { return "silent"; }
+  bool has_formula_gradients() const override { return has_gradients_; }
+  void set_formula(const std::string&) override {}
+  void run(const Op::Problem&, const Op::Inputs&, Op::Outputs&) override {}
+
+ private:
+  bool has_gradients_;
+};
+
+TEST(Variant, GradientsAreJudgedOnlyIfTheKernelDeclaresThatItComputesThem) {
+  SilentKernel without(false), with(true);
+  const Case<Op> c = case_of(with_gradients, spec::DType::fp32);
+  const CaseReport report = judge_case(c, without);
+  EXPECT_EQ(report.verdict, Verdict::not_applicable);
+  ASSERT_EQ(report.findings.size(), 1U);
+  EXPECT_EQ(report.findings[0].fact, Fact(FactKind::not_offered, "gradients=slopes,cap"));
+  EXPECT_EQ(judge_case(c, with).verdict, Verdict::nonconformant_structural);
+  EXPECT_EQ(judge_case(case_of(softcap, spec::DType::fp32), without).verdict,
+            Verdict::nonconformant_structural);
 }
 
 /// One query with two keys of equal scores: P = 1/2, dP = 2 and 4.

@@ -357,6 +357,28 @@ def test_a_program_gets_the_formula_so_the_printed_command_repeats_the_case(tmp_
     assert again.stdout.startswith(verdict), again.stdout + again.stderr
 
 
+PROGRAM = """
+import sys
+import assay
+from kernel import capped
+
+[case] = assay.read_cases(sys.argv[1])
+assay.cases.add_outputs(case, "capped", capped.function(case))
+"""
+
+
+def test_a_program_that_does_not_write_the_gradients_of_a_formula_is_not_judged_as_a_function_is(tmp_path: Path) -> None:
+    (tmp_path / "kernel.py").write_text(MODULE.replace("SLOPE", "(1 - t * t)"))
+    (tmp_path / "program.py").write_text(PROGRAM)
+    learned = assay.variant("learned", score=softcap.score, parameters={"cap": 3.0}, bias_grad=True)
+    for variant, verdict in ((softcap, "conforms"), (learned, "not_applicable")):
+        words = ["run", *variant.line(**(SHAPE | {"heads_kv": 4})).split(), "--json"]
+        kernel = f"--implementation=command:{sys.executable} {tmp_path / 'program.py'} {{}}"
+        done = subprocess.run([str(assay.find_program()), *words, kernel], capture_output=True, check=False, text=True)
+        assert f'"verdict": "{verdict}"' in done.stdout, done.stdout + done.stderr
+    assert "does not write dformula, the gradients of the formula" in done.stdout
+
+
 def cap_forward(case: assay.Case) -> tuple[Array, dict[str, Any]]:
     x, scale = {name: array.astype(np.float64) for name, array in case.inputs.items()}, float(str(case.problem["scale_value"]))
     s = case.parameters["cap"] * np.tanh(scale * x["query"] @ x["key"].swapaxes(2, 3) / case.parameters["cap"])

@@ -20,6 +20,10 @@ class PassesOn : public Implementation<Op>, public RunsElsewhere, public TakesFo
   std::string name() const override { return inner_.name(); }
   bool runs_elsewhere() const override { return spec::runs_elsewhere(inner_); }
   bool takes_formulas() const override { return spec::takes_formulas(inner_) != nullptr; }
+  bool has_formula_gradients() const override {
+    const TakesFormulas* const takes = spec::takes_formulas(inner_);
+    return takes != nullptr && takes->has_formula_gradients();
+  }
   void set_formula(const std::string& variant) override {
     if (TakesFormulas* const takes = spec::takes_formulas(inner_)) takes->set_formula(variant);
   }

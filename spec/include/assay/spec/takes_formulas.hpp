@@ -18,6 +18,10 @@ class TakesFormulas {
   /// the answer of the implementation to which it forwards them.
   virtual bool takes_formulas() const { return true; }
 
+  /// Returns whether run() writes dformula, the gradients of a formula, if the outputs contain it.
+  /// If not, the judge sends no case that wants these gradients.
+  virtual bool has_formula_gradients() const { return false; }
+
   /// Sets the formula of the next run, in the form of the field `variant` of a case:
   /// "formula:score=..."; empty: no formula.
   virtual void set_formula(const std::string& variant) = 0;
