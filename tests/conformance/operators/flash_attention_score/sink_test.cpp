@@ -90,6 +90,11 @@ TEST(ForwardSinks, PlanHasNumericCasesOfBothEntryPointsAndCallsThatBreakEachRequ
     EXPECT_GE(std::ranges::count(broken, id), 2) << id;
 }
 
+TEST(ForwardSinks, PlanCombinesTheSinkWithOneFeatureAtATime) {
+  static constexpr std::string_view entry_points[] = {"f3", "l5"};
+  testing::expect_one_feature_at_a_time<Op>(entry_points);
+}
+
 /// Judges the planned cases with a sink that a plain kernel finishes quickly, and their relations.
 TEST(ForwardSinks, PlannedCasesAndRelationsHoldForACorrectKernel) {
   const auto right = kernel_named<Op>("starts_with_sink");

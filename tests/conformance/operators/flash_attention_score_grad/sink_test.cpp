@@ -175,6 +175,11 @@ TEST(Sinks, PlanHasCasesOfPackedSequencesWithAndWithoutRopes) {
   EXPECT_GE(empty, 3);
 }
 
+TEST(Sinks, PlanCombinesTheSinkWithOneFeatureAtATime) {
+  static constexpr std::string_view entry_points[] = {"g3", "u5"};
+  testing::expect_one_feature_at_a_time<Op>(entry_points);
+}
+
 /// Judges the planned cases with a sink that a plain kernel finishes quickly, and their relations.
 TEST(Sinks, PlannedCasesAndRelationsHoldForACorrectKernelAndRelationsFindALostSign) {
   const auto all = mutants::mutants<Op>();
