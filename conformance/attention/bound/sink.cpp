@@ -13,32 +13,30 @@ namespace {
 
 using spec::at;
 
-/// Sums over the pairs of one head of one sequence.
-struct Sums {
-  double value = 0;       ///< ps P dP
-  double magnitudes = 0;  ///< the same, with |dP|
-  double errors = 0;      ///< proven errors of ps, P, dP and of their products
-  double radius = 0;      ///< error of `value`, which is computed in double
-  double pairs = 0;
+/// A sum of products, as a kernel computes it.
+struct Terms {
+  double value = 0, magnitudes = 0;
+  double errors = 0;  ///< proven errors of the factors and of their products
+  double count = 0;
 
-  Sums& operator+=(const Sums& other) {
-    value += other.value, magnitudes += other.magnitudes, errors += other.errors;
-    radius += other.radius, pairs += other.pairs;
+  Terms& operator+=(const Terms& other) {
+    value += other.value, magnitudes += other.magnitudes;
+    errors += other.errors, count += other.count;
     return *this;
   }
 };
 
-/// The error of dy . attention_in as the factor of ps, instead of the sum of P dP: attention_in is
-/// rounded to the type of the tensors.
-double error_of_given_output(const Dense& dense, const Arithmetic& n, const double* dy,
-                             const double* output) {
-  double rounding = 0, magnitudes = 0;
-  for (std::int64_t d = 0; d < dense.problem.head_dim_v; ++d) {
-    rounding += std::abs(dy[d]) * n.out_error(std::abs(output[d]));
-    magnitudes += std::abs(dy[d] * output[d]);
+/// Sums over the rows of one head of one sequence.
+struct Sums {
+  Terms pairs;        ///< ps P dP of every pair: the definition
+  Terms channels;     ///< ps dy attention_in of every channel, if the kernel sums these
+  double radius = 0;  ///< error of the value of `pairs`, which is computed in double
+
+  Sums& operator+=(const Sums& other) {
+    pairs += other.pairs, channels += other.channels, radius += other.radius;
+    return *this;
   }
-  return rounding + (static_cast<double>(dense.problem.head_dim_v) + 4) * n.u * magnitudes;
-}
+};
 
 class RowOfSink {
  public:
@@ -55,7 +53,8 @@ class RowOfSink {
     const PairNumber ps = sink_probability(on_, call_, row_, sink_);
     const Variant* variant = score_variant_of(dense_);
     const double width = static_cast<double>(dense_.width() + dense_.problem.head_dim_v);
-    double value = 0, magnitudes = 0, errors = 0, radius = 0, pairs = 0;
+    Terms terms;
+    double radius = 0;
     for (std::size_t c = 0; c < products.times.size(); ++c) {
       if (products.times[c] == 0) continue;
       const double times = products.times[c];
@@ -63,29 +62,42 @@ class RowOfSink {
       const PairNumber p = probability(on_, call_, row_, score);
       const PairNumber dp = on_.stored(dprob(on_, call_, pair_of(products, c)), call_.dprob);
       const double size = p.value * std::abs(dp.value);
-      value += times * p.value * dp.value;
-      magnitudes += times * size;
-      errors += times * ((p * dp).rigorous + 3 * n_.u * size);
+      terms += {.value = times * p.value * dp.value,
+                .magnitudes = times * size,
+                .errors = times * ((p * dp).rigorous + 3 * n_.u * size),
+                .count = times};
       const double exponent = std::abs(dense_.scale) * products.score_abs[c] * width +
                               std::abs(products.bias[c]) + std::abs(row_.max);
       radius += times * p.value * products.dprob_abs[c] * (exponent + width + 8);
-      pairs += times;
     }
     const double distance = std::abs(sink_) + std::abs(row_.max) + 8;
-    return {.value = ps.value * value,
-            .magnitudes = ps.value * magnitudes,
-            .errors = (ps.value + ps.rigorous) * errors + ps.rigorous * magnitudes,
-            .radius = 0x1p-52 * ps.value * (radius + distance * magnitudes),
-            .pairs = pairs};
-  }
-  /// Returns the error of the row if the kernel uses dy . attention_in.
-  double error_of_given(const spec::RowPosition& q) const {
-    const PairNumber ps = sink_probability(on_, call_, row_, sink_);
-    return (ps.value + ps.rigorous) * error_of_given_output(dense_, n_, dense_.dy(q.b, q.n, q.s),
-                                                            dense_.attention_in(q.b, q.n, q.s));
+    Sums sums = {.pairs = multiplied(ps, terms),
+                 .radius = 0x1p-52 * ps.value * (radius + distance * terms.magnitudes)};
+    if (n_.numerics.dsink_row == spec::SinkRow::given_o)
+      sums.channels = multiplied(ps, channels(products.query));
+    return sums;
   }
 
  private:
+  /// Returns the products of dy and the given attention_in, which the kernel reads exactly.
+  Terms channels(const spec::RowPosition& q) const {
+    const double *const dy = dense_.dy(q.b, q.n, q.s), *const output =
+                                                           dense_.attention_in(q.b, q.n, q.s);
+    Terms terms = {.count = static_cast<double>(dense_.problem.head_dim_v)};
+    for (std::int64_t d = 0; d < dense_.problem.head_dim_v; ++d) {
+      terms.value += dy[d] * output[d];
+      terms.magnitudes += std::abs(dy[d] * output[d]);
+    }
+    terms.errors = 2 * n_.u * terms.magnitudes;
+    return terms;
+  }
+  static Terms multiplied(const PairNumber& ps, const Terms& by) {
+    return {.value = ps.value * by.value,
+            .magnitudes = ps.value * by.magnitudes,
+            .errors = (ps.value + ps.rigorous) * by.errors + ps.rigorous * by.magnitudes,
+            .count = by.count};
+  }
+
   const Dense& dense_;
   const Arithmetic& n_;
   const Call& call_;
@@ -100,27 +112,29 @@ Sums sums_of_head(const Dense& dense, const Arithmetic& n, const AllRowTerms& al
   const Call call = call_of(dense, n);
   Sums sums;
   each_row_of_head(dense, b, head, [&](std::int64_t number, const RowProducts& products) {
-    const RowOfSink row(dense, n, call, all.rows[at(number)], dense.sinks[at(head)]);
-    sums += row.sums(products);
-    if (n.numerics.dsink_row == spec::SinkRow::given_o)
-      sums.errors += row.error_of_given(products.query);
+    sums += RowOfSink(dense, n, call, all.rows[at(number)], dense.sinks[at(head)]).sums(products);
   });
   return sums;
 }
 
-/// Fills in the element of one head.
-void put(const Sums& sums, const Arithmetic& n, double lambda, Expectation& e, std::size_t head) {
-  const double proven = (sums.pairs + 4) * n.u * sums.magnitudes;
+/// E51. Fills in the element of one head. The judge reads the same attention_in as the kernel, so
+/// it knows the sum of the roundings of attention_in: the difference of the two values.
+void put_head(const Sums& sums, const Arithmetic& n, double lambda, Expectation& e,
+              std::size_t head) {
+  const bool is_given = n.numerics.dsink_row == spec::SinkRow::given_o;
+  const Terms& of = is_given ? sums.channels : sums.pairs;
+  const double drift = std::abs(of.value - sums.pairs.value);
+  const double proven = (of.count + 4) * n.u * of.magnitudes;
   const double probable =
-      n.mean_free ? std::min(proven, (lambda * std::sqrt(sums.pairs) + 4) * n.u * sums.magnitudes)
+      n.mean_free ? std::min(proven, (lambda * std::sqrt(of.count) + 4) * n.u * of.magnitudes)
                   : proven;
-  const double underflow = sums.magnitudes == 0 ? 0 : output_underflow_of(spec::DType::fp32);
-  e.value[head] = -sums.value;
-  e.radius[head] = sums.radius + 0x1p-52 * sums.pairs * sums.magnitudes;
-  e.tau_det[head] = sums.errors + proven + underflow;
-  e.tau[head] = sums.errors + probable + underflow;
+  const double underflow = of.magnitudes == 0 ? 0 : output_underflow_of(spec::DType::fp32);
+  e.value[head] = -sums.pairs.value;
+  e.radius[head] = sums.radius + 0x1p-52 * sums.pairs.count * sums.pairs.magnitudes;
+  e.tau_det[head] = drift + of.errors + proven + underflow;
+  e.tau[head] = drift + of.errors + probable + underflow;
   e.floor[head] = underflow;
-  e.core[head] = static_cast<float>(sums.errors);
+  e.core[head] = static_cast<float>(drift + of.errors);
   e.accumulation[head] = static_cast<float>(probable);
   e.extra[head] = static_cast<float>(underflow);
 }
@@ -149,7 +163,7 @@ Expectation sink_expectation(const Dense& dense, const Arithmetic& n, const AllR
   for (std::int64_t head = 0; head < p.heads_q; ++head) {
     Sums sums;
     for (std::int64_t b = 0; b < p.batch; ++b) sums += all[at(b * p.heads_q + head)];
-    put(sums, n, lambda, e, at(head));
+    put_head(sums, n, lambda, e, at(head));
   }
   return e;
 }

@@ -15,8 +15,9 @@ Expectation sink_frame(const Dense& dense);
 ///
 /// No step stores a number in 16 bits, except P and dP of kernels that declare this. The tolerance
 /// adds the proven errors of the factors ps, P and dP, the roundings of their two products, and the
-/// roundings of the sum of all pairs. For a kernel that declares dsink_row=given_o it also adds the
-/// rounding of attention_in, from which that kernel computes the factor sum_j P dP.
+/// roundings of the sum of all pairs. A kernel that declares dsink_row=given_o sums ps dy
+/// attention_in over all channels instead: the tolerance adds the errors of this sum, and the
+/// difference of the two sums, which the roundings of attention_in cause.
 /// Cost: head_dim + head_dim_v multiplications for every unmasked pair.
 Expectation sink_expectation(const Dense& dense, const Arithmetic& arithmetic,
                              const AllRowTerms& rows);

@@ -228,6 +228,13 @@ struct DeclaredRowOfGivenOutput : RowOfGivenOutput {
   }
 };
 
+struct TermOfGivenOutputStaged : DeclaredRowOfGivenOutput {
+  using DeclaredRowOfGivenOutput::DeclaredRowOfGivenOutput;
+  float sink_term(const AttentionWork& w, Query q, const RowState& row) const override {
+    return stage(w, DeclaredRowOfGivenOutput::sink_term(w, q, row));
+  }
+};
+
 /// Multiplies each P dP by the probability of the sink and adds the pairs of all queries one by
 /// one, the last query first.
 struct PairByPair : Kernel {
@@ -312,6 +319,11 @@ std::vector<Mutant> sink_mutants() {
                                  "the recomputed softmax_max does not contain the sink", own),
       injected<RowOfGivenOutput>("dsink_of_given_output",
                                  "computes dsink from attention_in, but declares dsink_row=own"),
+      injected<TermOfGivenOutputStaged>(
+          "dsink_of_declared_output_staged",
+          "computes dsink from attention_in, declares it, and rounds the term of each query to the "
+          "type of the tensors",
+          ascend_like),
   };
 }
 
