@@ -4,6 +4,7 @@
 
 #include "attention/bound/row_terms.hpp"
 #include "attention/tiles/tiles.hpp"
+#include "attention/variant/variant_pattern.hpp"
 
 namespace assay::conformance {
 
@@ -12,7 +13,11 @@ AttentionBasis::AttentionBasis(attention::Dense dense, attention::JudgedRows jud
     : dense_(std::move(dense)), judged_(std::move(judged)), arithmetic_(arithmetic), seed_(seed) {}
 
 const attention::AllRowTerms& AttentionBasis::row_terms() {
-  if (!row_terms_) row_terms_ = attention::row_terms(dense_, arithmetic_);
+  if (row_terms_) return *row_terms_;
+  // The statistics and the row term belong to all keys, also if a part is judged.
+  const auto pattern = std::exchange(dense_.key_pattern, attention::whole_pattern_of(dense_));
+  row_terms_ = attention::row_terms(dense_, arithmetic_);
+  dense_.key_pattern = pattern;
   return *row_terms_;
 }
 

@@ -66,8 +66,8 @@ bool checks_arguments(const spec::Implementation<Op>& kernel) {
   }
 }
 
-/// If the case needs phase 1 (the check of the arguments), a formula of the user or its gradients,
-/// and the kernel does not have it, returns a report that says so. Runs nothing.
+/// If the case needs phase 1 (the check of the arguments), a formula of the user, its gradients or a
+/// part, and the kernel does not have it, returns a report that says so. Runs nothing.
 template <class Op>
 std::optional<CaseReport> not_asked(const Case<Op>& c, spec::Implementation<Op>& kernel) {
   const std::string gradients = gradients_of_formula(c.variant);
@@ -80,6 +80,8 @@ std::optional<CaseReport> not_asked(const Case<Op>& c, spec::Implementation<Op>&
     lacking = FactKind::no_formulas;
   else if (!gradients.empty() && !takes->has_formula_gradients())
     lacking = Fact(FactKind::not_offered, gradients);
+  else if (!c.part.empty() && spec::takes_parts(kernel) == nullptr)
+    lacking = FactKind::no_parts;
   if (lacking.empty()) return std::nullopt;
   CaseReport report = blank_report(c);
   report.implementation = kernel.name();

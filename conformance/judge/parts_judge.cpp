@@ -19,10 +19,13 @@ std::int64_t most_casts(const Expectation& part) {
 
 PartsJudge::PartsJudge(const std::vector<Expectation>& frames, ReadRows read,
                        const Arithmetic& arithmetic, std::shared_ptr<Certifier> certifier)
-    : read_(std::move(read)), arithmetic_(arithmetic), certifier_(std::move(certifier)) {
+    : read_(std::move(read)),
+      arithmetic_(arithmetic),
+      of_fp32_(arithmetic.numerics, spec::DType::fp32),
+      certifier_(std::move(certifier)) {
   for (const Expectation& frame : frames)
     tensors_.push_back({.whole = &frame,
-                        .judged = {Tally(frame, arithmetic)},
+                        .judged = {Tally(frame, of_type(frame))},
                         .ahead = {},
                         .deferred = {},
                         .middle = {}});
@@ -37,8 +40,8 @@ PartsJudge::OfTensor& PartsJudge::of(const Expectation& part) {
 
 void PartsJudge::take(Expectation& part) {
   OfTensor& tensor = of(part);
-  Judged judged{.tally = Tally(*tensor.whole, arithmetic_), .rows = part.row_count()};
-  Certifier::certify(nullptr, arithmetic_, part);
+  Judged judged{.tally = Tally(*tensor.whole, of_type(part)), .rows = part.row_count()};
+  Certifier::certify(nullptr, of_type(part), part);
   keep_middle(tensor, part);
   if (part.certainty.open + part.certainty.enclosed > 0 && certifier_ &&
       certifier_->affords_row(part.name))
@@ -65,14 +68,14 @@ void PartsJudge::append(OfTensor& tensor, std::int64_t place, Judged&& judged) {
 void PartsJudge::add(const OfTensor& tensor, const Expectation& part, Judged& judged) const {
   judged.tally.add(part,
                    [&](std::span<const std::int64_t> rows) { return read_(*tensor.whole, rows); });
-  judged.controls.add(part, arithmetic_);
+  judged.controls.add(part, of_type(part));
 }
 
 void PartsJudge::add_certain(OfTensor& tensor, const Expectation& part, Judged& judged) {
   std::int64_t casts_left = most_casts(part);
   for (std::int64_t r = 0; r < part.row_count(); ++r) {
     Expectation row = slice_of(part, r, 1);
-    Certifier::certify(nullptr, arithmetic_, row);
+    Certifier::certify(nullptr, of_type(row), row);
     if (row.certainty.open == 0 && (row.certainty.enclosed == 0 || casts_left-- <= 0)) {
       add(tensor, row, judged);
       continue;
@@ -103,12 +106,12 @@ Decision PartsJudge::finish(std::int64_t most_products, CaseReport& report,
                              " were judged, but the tensor has " +
                              std::to_string(tensor.whole->row_count()));
     for (auto& [number, row] : tensor.deferred) {
-      Certifier::certify(certifier_, arithmetic_, row);
+      Certifier::certify(certifier_, of_type(row), row);
       add(tensor, row, whole);
     }
     decision = graver(std::move(decision),
                       whole.tally.finish(report.tensors.emplace_back(), report.findings));
-    controls.push_back(whole.controls.result(tensor.whole->name, arithmetic_));
+    controls.push_back(whole.controls.result(tensor.whole->name, of_type(*tensor.whole)));
   }
   return decision;
 }

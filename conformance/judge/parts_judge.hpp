@@ -65,7 +65,13 @@ class PartsJudge {
   void keep_middle(OfTensor& tensor, const Expectation& part);
 
   ReadRows read_;
+  /// Returns the arithmetic for the type of a tensor.
+  const Arithmetic& of_type(const Expectation& e) const {
+    return e.is_fp32 ? of_fp32_ : arithmetic_;
+  }
+
   const Arithmetic& arithmetic_;
+  const Arithmetic of_fp32_;
   std::shared_ptr<Certifier> certifier_;
   std::vector<OfTensor> tensors_;
   std::mutex mutex_;

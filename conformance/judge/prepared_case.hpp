@@ -14,6 +14,7 @@
 #include "assay/conformance/judge/exact.hpp"
 #include "assay/conformance/judge/prepared_case.hpp"
 #include "assay/conformance/suite.hpp"
+#include "case/part.hpp"
 #include "case/user_formula.hpp"
 #include "judge/basis.hpp"
 #include "judge/certainty.hpp"
@@ -335,6 +336,10 @@ CaseReport PreparedCase<Op>::judge(const typename Op::Outputs& outputs,
     if (of_elements > Verdict::not_applicable) add_likeness(e, rows, report.findings);
     consider(of_elements);
   }
+  // Large cases keep no expectations, so that these rules do not judge them.
+  if constexpr (requires { entry.basis->check_part(entry.expectations, outputs, report.findings); })
+    if (entry.is_kept)
+      consider(entry.basis->check_part(entry.expectations, outputs, report.findings));
   name_factors(report);
   consider(judge_tiles(entry, outputs, report));
   consider(control_decision(entry.controls, report));
@@ -354,6 +359,10 @@ CaseReport blank_report(const Case<Op>& c) {
   report.fields = field_texts(c);
   for (const auto& [name, value] : items_of_formula(c.variant))
     if (is_number(value)) report.fields.emplace_back("formula." + name, value);
+  if (const auto part = part_of(c.part)) {
+    report.fields.emplace_back("part.first", std::to_string(part->first));
+    report.fields.emplace_back("part.size", std::to_string(part->size()));
+  }
   return report;
 }
 

@@ -247,6 +247,7 @@ Run<Op> run_once(const Case<Op>& c, const typename Op::Inputs& inputs,
   try {
     if (spec::TakesFormulas* const takes = spec::takes_formulas(kernel))
       takes->set_formula(is_formula(c.variant) ? c.variant : "");
+    if (spec::TakesFormulas* const takes = spec::takes_parts(kernel)) takes->set_part(c.part);
     kernel.run_call(call, c.problem, borrowed.get(), run.outputs);
   } catch (const spec::Rejected& answer) {
     const std::vector<Fact> questions = open_questions(c, call);

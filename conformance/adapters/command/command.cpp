@@ -72,6 +72,8 @@ class Command final : public spec::Implementation<Op>, public spec::TakesFormula
   bool checks_arguments() const override { return false; }
   bool has_formula_gradients() const override { return true; }  // take_outputs() looks for them
   void set_formula(const std::string& variant) override { formula_ = variant; }
+  bool takes_parts() const override { return true; }
+  void set_part(const std::string& part) override { part_ = part; }
   std::optional<std::string> unsupported(const spec::Call<Op>& call) const override {
     std::optional<std::string> reason;
     visit_fields(call.parameters, [&]<class Member>(std::string_view name, const Member& member) {
@@ -128,15 +130,16 @@ class Command final : public spec::Implementation<Op>, public spec::TakesFormula
     std::filesystem::remove(
         file);  // replacing an existing file costs a flush, removing it does not
     fixtures::Writer writer(file);
-    writer.write(
-        {.id = case_id,
-         .operator_name = std::string(Op::name),
-         .entry_point = entry.entry_point,
-         .product = entry.product,
-         .command = std::string(Op::name) + (formula_.empty() ? "" : " --variant=" + formula_),
-         .problem = fixtures::fields_of(problem),
-         .call = call_fields,
-         .inputs = fixtures::named_tensors(inputs)});
+    writer.write({.id = case_id,
+                  .operator_name = std::string(Op::name),
+                  .entry_point = entry.entry_point,
+                  .product = entry.product,
+                  .command = std::string(Op::name) +
+                             (formula_.empty() ? "" : " --variant=" + formula_) +
+                             (part_.empty() ? "" : " --part=" + part_),
+                  .problem = fixtures::fields_of(problem),
+                  .call = call_fields,
+                  .inputs = fixtures::named_tensors(inputs)});
     writer.close(fixtures::Durability::renamed);
   } catch (const std::runtime_error& failure) {
     throw spec::NotAsked(std::string("the file of the case cannot be written: ") + failure.what());
@@ -193,7 +196,7 @@ class Command final : public spec::Implementation<Op>, public spec::TakesFormula
 
   std::unique_ptr<Conversation> talk_;
   std::vector<spec::Metric> regimes_;  ///< of the last run
-  std::string formula_;                ///< of the next run, as in a replay line; empty: none
+  std::string formula_, part_;         ///< of the next run, as in a replay line; empty: none
 };
 
 }  // namespace

@@ -80,6 +80,10 @@ class Fenced final : public spec::Implementation<Op>, public spec::TakesFormulas
     if (spec::TakesFormulas* const takes = spec::takes_formulas(*inner_))
       takes->set_formula(variant);
   }
+  bool takes_parts() const override { return spec::takes_parts(*inner_) != nullptr; }
+  void set_part(const std::string& part) override {
+    if (spec::TakesFormulas* const takes = spec::takes_parts(*inner_)) takes->set_part(part);
+  }
   bool has_forward() const override {
     return asked([&] { return inner_->has_forward(); });
   }

@@ -138,6 +138,8 @@ class Isolated final : public spec::Implementation<Op>,
   bool takes_formulas() const override { return greeting_.takes_formulas; }
   bool has_formula_gradients() const override { return greeting_.has_formula_gradients; }
   void set_formula(const std::string& variant) override { formula_ = variant; }
+  bool takes_parts() const override { return greeting_.takes_parts; }
+  void set_part(const std::string& part) override { part_ = part; }
   std::vector<spec::Metric> metrics() const override { return metrics_; }
 
   std::optional<std::string> unsupported(const spec::Call<Op>& call) const override {
@@ -156,7 +158,7 @@ class Isolated final : public spec::Implementation<Op>,
   void run_call(const spec::Call<Op>& call, const Problem& problem, const Inputs& inputs,
                 Outputs& outputs) override {
     Packer packer;
-    packer.add(Request::run_call, call, formula_);
+    packer.add(Request::run_call, call, formula_, part_);
     run_on(packer, problem, inputs, outputs);
   }
   void forward(const Problem& problem, Inputs& inputs) override {
@@ -325,7 +327,7 @@ class Isolated final : public spec::Implementation<Op>,
   mutable KeptFile shareable_;
   mutable Greeting greeting_;
   std::vector<spec::Metric> metrics_;
-  std::string formula_;  ///< of the next call
+  std::string formula_, part_;  ///< of the next call
 };
 
 }  // namespace

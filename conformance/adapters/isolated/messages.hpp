@@ -34,11 +34,11 @@ enum class Answer : std::uint8_t { done, rejected, unsupported, fault, failed, n
 struct Greeting {
   std::string name;
   bool checks_arguments = true, has_forward = false, takes_formulas = false,
-       has_formula_gradients = false;
+       has_formula_gradients = false, takes_parts = false;
 };
 auto members(fixtures::Of<Greeting> auto& g) {
   return std::tie(g.name, g.checks_arguments, g.has_forward, g.takes_formulas,
-                  g.has_formula_gradients);
+                  g.has_formula_gradients, g.takes_parts);
 }
 
 inline std::string goodbye_message() {

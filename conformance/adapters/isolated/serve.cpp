@@ -207,6 +207,9 @@ class Server {
       const auto formula = request.take<std::string>();
       if (spec::TakesFormulas* const takes = spec::takes_formulas(implementation_))
         takes->set_formula(formula);
+      const auto part = request.take<std::string>();
+      if (spec::TakesFormulas* const takes = spec::takes_parts(implementation_))
+        takes->set_part(part);
     }
     const auto problem = request.take<typename Op::Problem>();
     const auto in = request.take<std::vector<Outline>>();
@@ -256,7 +259,8 @@ void serve(const std::function<std::unique_ptr<spec::Implementation<Op>>()>& mak
              const auto* const takes = spec::takes_formulas(*implementation);
              greeting.add(Greeting{implementation->name(), implementation->checks_arguments(),
                                    implementation->has_forward(), takes != nullptr,
-                                   takes != nullptr && takes->has_formula_gradients()});
+                                   takes != nullptr && takes->has_formula_gradients(),
+                                   spec::takes_parts(*implementation) != nullptr});
            }));
   if (greeted && implementation) Server<Op>(channel, *implementation).answer_all();
   if (greeted && !implementation) receive(channel);  // waits for the goodbye of the judge

@@ -19,7 +19,7 @@ namespace {
 /// Returns whether all dP have the same relative error, and this error is at least as large as
 /// their other errors. In fp32 this is so if fp32 cannot represent 1 / keep_prob.
 bool shares_kappa_error(const Dense& dense, const Arithmetic& arithmetic) {
-  return arithmetic.io == spec::DType::fp32 &&
+  return (arithmetic.io == spec::DType::fp32 || judged_part(dense)) &&
          static_cast<double>(static_cast<float>(dense.largest_kappa)) != dense.largest_kappa;
 }
 

@@ -24,27 +24,27 @@ attention::Call call_of(const Dense& dense, const Arithmetic& n) {
   // does not round it again, unless dropout scaled it after the store.
   const bool is_stored = n.numerics.store_p != spec::DType::fp32 && dense.largest_kappa == 1;
   const engine::Store stage = store_of(n.numerics.stage, n.numerics.round_stage);
-  return {.scale = dense.scale,
-          .kappa = dense.largest_kappa,
-          .dim = static_cast<double>(dense.width()),
-          .dim_v = static_cast<double>(dense.problem.head_dim_v),
-          .exp_error = n.eps_x,
-          .floor = n.phi,
-          .underflow = n.eta_k * dense.largest_row,
-          .fused = n.numerics.fused,
-          .lse_form = n.numerics.lse_form,
-          .log_error = n.numerics.log_error,
-          .rough_log = n.has_rough_log ? n.numerics.log_error : 0,
-          .biased = dense.position_bias.present(),
-          .watches_constants =
-              n.has_rough_log ||
-              (n.io == spec::DType::fp32 && (n.numerics.fused || dense.position_bias.present())),
-          .units = units_of(n),
-          .score = store_of(n.numerics.store_s, Rounding::rne),
-          .prob = store_of(n.numerics.store_p, Rounding::rne),
-          .dprob = store_of(n.numerics.store_dp, Rounding::rne),
-          .stage = stage,
-          .stage_prob = is_stored ? engine::Store() : stage};
+  return {
+      .scale = dense.scale,
+      .kappa = dense.largest_kappa,
+      .dim = static_cast<double>(dense.width()),
+      .dim_v = static_cast<double>(dense.problem.head_dim_v),
+      .exp_error = n.eps_x,
+      .floor = n.phi,
+      .underflow = n.eta_k * dense.largest_row,
+      .fused = n.numerics.fused,
+      .lse_form = n.numerics.lse_form,
+      .log_error = n.numerics.log_error,
+      .rough_log = n.has_rough_log ? n.numerics.log_error : 0,
+      .biased = dense.position_bias.present(),
+      .watches_constants = n.has_rough_log || ((n.io == spec::DType::fp32 || judged_part(dense)) &&
+                                               (n.numerics.fused || dense.position_bias.present())),
+      .units = units_of(n),
+      .score = store_of(n.numerics.store_s, Rounding::rne),
+      .prob = store_of(n.numerics.store_p, Rounding::rne),
+      .dprob = store_of(n.numerics.store_dp, Rounding::rne),
+      .stage = stage,
+      .stage_prob = is_stored ? engine::Store() : stage};
 }
 
 HeadPairs::HeadPairs(const Dense& dense, const Arithmetic& arithmetic, const AllRowTerms& terms,

@@ -6,6 +6,7 @@
 #include "attention/bound/finish.hpp"
 #include "attention/bound/sums.hpp"
 #include "attention/formula/head.hpp"
+#include "attention/variant/variant_pattern.hpp"
 #include "judge/tolerance.hpp"
 
 namespace assay::conformance::attention {
@@ -189,6 +190,9 @@ Tensor::Tensor(const Dense& dense, const Arithmetic& n, Part tensor_part,
   frame.extents = extents;
   frame.extents.dim = part.dim;
   frame.biasable = is_biasable;
+  if (!is_partial_sum(dense, part.name)) return;
+  frame.is_fp32 = true;
+  output.store = engine::Store().losing(output_underflow_of(spec::DType::fp32));
 }
 
 Expectation Tensor::empty() {

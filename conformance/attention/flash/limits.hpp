@@ -9,6 +9,7 @@
 #include "attention/flash/traits.hpp"
 #include "attention/variant/variant.hpp"
 #include "case/limits.hpp"
+#include "case/part.hpp"
 #include "case/user_formula.hpp"
 
 namespace assay::conformance::attention::flash {
@@ -111,6 +112,30 @@ void require_formula(const Case<Op>& c) {
   const auto variant = variant_of(c.variant, c.problem);
   if (is_forward<Op> && (!variant->gradients().empty() || variant->has_dlse()))
     refuse("variant", "gradients= or dlse=", "score= and keep= of a forward");
+}
+
+/// Checks the part of a case, and the fields that go with one.
+template <class Op>
+void require_part(const Case<Op>& c) {
+  if (c.part.empty()) return;
+  const auto part = part_of(c.part);
+  const Problem& p = c.problem;
+  if (!part)
+    refuse("part", c.part, "kv:FIRST-LAST or q:FIRST-LAST, numbers from 0, FIRST at most LAST",
+           "such as kv:0-" + std::to_string(std::max<std::int64_t>(1, p.seq_kv / 2) - 1));
+  const bool of_keys = part->axis == PartAxis::kv;
+  const std::int64_t length = of_keys ? p.seq_kv : p.seq_q;
+  if (part->last >= length)
+    refuse("part", c.part,
+           "positions 0 to " + std::to_string(length - 1) + " of a sequence with " +
+               (of_keys ? "seq_kv=" : "seq_q=") + std::to_string(length));
+  const std::string with = " with --part";
+  if (is_packed(p.input_layout))
+    refuse("layout", text(p.input_layout), "BSH, SBH, BSND, BNSD" + with,
+           "judge each sequence as a case of its own");
+  if (c.track != Track::bound) refuse("track", text(c.track), "bound" + with);
+  if (c.rows != 0) refuse("rows", std::to_string(c.rows), "0" + with);
+  if (p.has_sink()) refuse("sink", text(p.sink), "none" + with);
 }
 
 template <class Op>

@@ -249,9 +249,32 @@ std::vector<Case<Op>> simpler_formula(const Case<Op>& c) {
   return cases;
 }
 
+/// Returns cases whose part ends earlier, or starts later.
+template <class Op>
+std::vector<Case<Op>> smaller_part(const Case<Op>& c) {
+  const auto part = part_of(c.part);
+  if (!part) return {};
+  const auto [axis, first, last] = *part;
+  const std::int64_t middle = (first + last) / 2;
+  std::vector<Case<Op>> cases;
+  for (const GradientPart& other :
+       {GradientPart{axis, 0, 0}, GradientPart{axis, first, first},
+        GradientPart{axis, 0, last - first},
+        GradientPart{axis, first / 2, last - first + first / 2}, GradientPart{axis, first, middle},
+        GradientPart{axis, middle + 1, last}}) {
+    const bool is_smaller =
+        other.last < last || (other.last == last && other.size() < part->size());
+    if (!is_smaller || other.size() < 1) continue;
+    cases.push_back(c);
+    cases.back().part = text_of(other);
+  }
+  return cases;
+}
+
 template <class Op>
 std::span<const Reduction<Op>> reductions() {
   static constexpr Reduction<Op> all[] = {
+      {"a smaller part", smaller_part<Op>},
       {"fewer sequences", without_sequences<Op>},
       {"shorter sequences", shorter_sequences<Op>},
       {"fewer heads", fewer_heads<Op>},

@@ -65,6 +65,7 @@ void SuiteOf<Op>::require_possible(const Case<Op>& c) {
   require_parameters_of_entry_point(c);
   require_shapes(c.problem);
   require_formula(c);
+  require_part(c);
   if (other.empty() || c.track != Track::relation || c.relation != other)
     require_relation(c, conformance::RelationParts<Op>::relations(), other);
   require_no_padding_in_relations(c);

@@ -193,6 +193,14 @@ Variant::Variant(std::string_view text, const spec::AttentionProblem& problem)
     });
 }
 
+Variant::Variant(const GradientPart& part, const spec::AttentionProblem& problem)
+    : group_(problem.group()),
+      batch_(problem.batch),
+      heads_(problem.heads_q),
+      seq_q_(problem.seq_q),
+      seq_kv_(problem.seq_kv),
+      part_(part) {}
+
 void Variant::add_gradients(const std::vector<std::string_view>& wanted,
                             const expression::Names& names) {
   if (wanted.empty()) return;
@@ -259,6 +267,7 @@ double Variant::largest_slope(double largest_score) const {
 }
 
 bool Variant::keeps(const reference::ScorePosition& at) const {
+  if (part_ && !(part_->has_query(at.i) && part_->has_key(at.j))) return false;
   if (!has_keep_) return true;
   expression::Values<double> values;
   values.evaluate(keep_, places(0.0, at));
@@ -273,9 +282,14 @@ double Variant::score_of(double s, const reference::ScorePosition& at) const {
 }
 
 std::shared_ptr<const Variant> variant_of(std::string_view field,
-                                          const spec::AttentionProblem& problem) {
-  if (!is_formula(field)) return nullptr;
-  return std::make_shared<const Variant>(field.substr(formula_mark.size()), problem);
+                                          const spec::AttentionProblem& problem,
+                                          std::string_view part_text) {
+  const std::optional<GradientPart> part = part_of(part_text);
+  if (is_formula(field)) {
+    const Variant formula(field.substr(formula_mark.size()), problem);
+    return std::make_shared<const Variant>(formula.restricted_to(part));
+  }
+  return part ? std::make_shared<const Variant>(*part, problem) : nullptr;
 }
 
 }  // namespace assay::conformance::attention

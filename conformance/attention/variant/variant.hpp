@@ -3,6 +3,7 @@
 #include <array>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <type_traits>
@@ -14,11 +15,13 @@
 #include "assay/reference/score_formula.hpp"
 #include "assay/spec/attention_problem.hpp"
 #include "attention/definition.hpp"
+#include "case/part.hpp"
 
 namespace assay::conformance::attention {
 
-/// A formula of the user: replaces scores by a function of them, masks pairs, or both. A case has
-/// it in the field `variant`, as a text without blanks:
+/// A formula of the user: replaces scores by a function of them, masks pairs, or both. It also
+/// masks the pairs outside the part of a case. A case has it in the field `variant`, as a text
+/// without blanks:
 ///
 ///     formula:score=cap*tanh(s/cap);keep=doc[i]==doc[j];cap=30;doc=64x0,65x1
 ///
@@ -35,6 +38,8 @@ class Variant {
   /// Errors: std::invalid_argument that names the item and the place in its text: for an unknown
   /// name, for an operation that may be undefined for a pair of the problem, ...
   Variant(std::string_view text, const spec::AttentionProblem& problem);
+  /// A case without a formula, of which only this part is judged.
+  Variant(const GradientPart& part, const spec::AttentionProblem& problem);
 
   /// An array or a parameter whose gradient is an output: numbers `first` to `first + count - 1` of
   /// dformula. `output` is the name of the gradient: d and the name of the array.
@@ -67,6 +72,14 @@ class Variant {
     engine::expression::Values<V> values;
     values.evaluate(dlse_graph_, places(V(0), {at.b, at.n, at.i, 0}));
     return values[dlse_];
+  }
+
+  /// Returns the part to which `keeps` is restricted; nothing if the case has no part.
+  const std::optional<GradientPart>& part() const { return part_; }
+  Variant restricted_to(std::optional<GradientPart> part) const {
+    Variant other = *this;
+    other.part_ = part;
+    return other;
   }
 
   bool has_score() const { return has_score_; }
@@ -105,11 +118,14 @@ class Variant {
   int kept_ = 0, dlse_ = 0;
   std::vector<Gradient> gradients_;
   std::vector<Partial> partials_;
+  std::optional<GradientPart> part_;
 };
 
-/// Returns the formula in the field `variant` of a case, or null if it contains none.
+/// Returns the formula in the field `variant` of a case and the part in its field `part`, or null
+/// if it has neither.
 std::shared_ptr<const Variant> variant_of(std::string_view field,
-                                          const spec::AttentionProblem& problem);
+                                          const spec::AttentionProblem& problem,
+                                          std::string_view part = {});
 
 /// The formula as the definition reads it.
 template <class Real>

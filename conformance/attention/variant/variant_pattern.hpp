@@ -1,6 +1,10 @@
 #pragma once
 
+#include <cstdint>
 #include <memory>
+#include <optional>
+#include <string_view>
+#include <vector>
 
 #include "attention/dense.hpp"
 #include "attention/mask_pattern.hpp"
@@ -8,16 +12,17 @@
 
 namespace assay::conformance::attention {
 
-/// The key pattern of a case with a formula: a query attends to a key if neither the mask nor the
-/// formula masks the pair. It also contains the formula, for code that gets only the operands of
-/// the case.
+/// The key pattern of a case with a formula or a part: a query attends to a key if neither the mask
+/// nor the formula masks the pair, and the part contains it. It also contains the formula, for code
+/// that gets only the operands of the case.
 class VariantPattern final : public KeyPattern {
  public:
   VariantPattern(const Op::Problem& problem, const spec::Tensor* atten_mask,
-                 std::shared_ptr<const Variant> variant)
-      : mask_(problem, atten_mask), variant_(std::move(variant)) {}
+                 std::shared_ptr<const Variant> variant);
 
   const Variant& variant() const { return *variant_; }
+  /// Returns the pattern without the part, or null if there is no part.
+  const std::shared_ptr<const VariantPattern>& whole() const { return whole_; }
 
   std::int64_t times(std::int64_t b, std::int64_t n, std::int64_t i,
                      std::int64_t j) const override {
@@ -25,31 +30,31 @@ class VariantPattern final : public KeyPattern {
   }
   bool count(const spec::RowPosition& query, std::span<const std::int64_t> keys,
              std::span<std::uint8_t> times) const override;
-  reference::KeyRange range(const spec::RowPosition& query) const override {
-    return mask_.range(query);
-  }
-  std::vector<std::int64_t> keys(const spec::RowPosition& query) const override {
-    return mask_.keys(query);
-  }
-  reference::QueryRange queries(std::int64_t b, std::int64_t j) const override {
-    return mask_.queries(b, j);
-  }
-  std::int64_t entries_of_query(std::int64_t b) const override { return mask_.entries_of_query(b); }
-  std::int64_t entries_of_key(const spec::RowPosition& key) const override {
-    return mask_.entries_of_key(key);
-  }
+  reference::KeyRange range(const spec::RowPosition& query) const override;
+  std::vector<std::int64_t> keys(const spec::RowPosition& query) const override;
+  reference::QueryRange queries(std::int64_t b, std::int64_t j) const override;
+  std::int64_t entries_of_query(std::int64_t b) const override;
+  std::int64_t entries_of_key(const spec::RowPosition& key) const override;
   std::int64_t most_times() const override { return 1; }
   std::int64_t keys_alike() const override { return 1; }
 
  private:
   MaskPattern mask_;
+  std::int64_t group_;
   std::shared_ptr<const Variant> variant_;
+  std::shared_ptr<const VariantPattern> whole_;
 };
 
 /// Returns the formula of a case, or null.
 const Variant* variant_of(const Dense& dense);
 /// Returns the formula if it replaces scores, or null.
 const Variant* score_variant_of(const Dense& dense);
+/// Returns the part of a case, or nothing.
+std::optional<GradientPart> judged_part(const Dense& dense);
+/// Returns whether the gradient is a sum over a part, which a kernel returns in fp32.
+bool is_partial_sum(const Dense& dense, std::string_view gradient);
+/// Returns the pattern of all pairs, to which the statistics of the case belong.
+std::shared_ptr<const KeyPattern> whole_pattern_of(const Dense& dense);
 /// Returns the largest factor by which a formula multiplies a gradient of a score: 1 without one.
 double largest_slope_of(const Dense& dense);
 

@@ -7,6 +7,7 @@
 #include "attention/bound/sink.hpp"
 #include "attention/flash/padding.hpp"
 #include "attention/structure.hpp"
+#include "attention/variant/partial_sums.hpp"
 #include "attention/variant/variant_pattern.hpp"
 #include "case/user_formula.hpp"
 #include "judge/decide.hpp"
@@ -19,7 +20,7 @@ namespace assay::conformance::attention::flash {
 using Op = spec::FlashAttentionScoreGrad;
 
 Basis::Basis(const Case<Op>& c, const Op::Inputs& inputs, const Arithmetic& arithmetic)
-    : AttentionBasis(dense_of(c.problem, inputs, variant_of(c.variant, c.problem),
+    : AttentionBasis(dense_of(c.problem, inputs, variant_of(c.variant, c.problem, c.part),
                               held_of(judged_rows_of(c), c.problem)),
                      judged_rows_of(c), arithmetic, c.seed),
       case_(c),
@@ -57,6 +58,19 @@ std::vector<Finding> Basis::check_structure(const Op::Outputs& outputs) const {
   return findings;
 }
 
+Decision Basis::check_part(const std::vector<Expectation>& expectations, const Op::Outputs& outputs,
+                           std::vector<Finding>& findings) const {
+  if (!judged_part(dense())) return no_objection();
+  std::vector<ReturnedGradient> gradients;
+  for (const Expectation& e : expectations)
+    gradients.push_back({&e, values({e.name, e.extents, e.rows}, outputs)});
+  const std::vector<Finding> rounded = rounded_partial_sums(dense(), gradients);
+  findings.insert(findings.end(), rounded.begin(), rounded.end());
+  for (Finding& note : likely_faults_of_part(dense(), gradients))
+    findings.push_back(std::move(note));
+  return structure_decision(rounded);
+}
+
 std::vector<Finding> Basis::check_gradients(const Op::Outputs& outputs) const {
   const Op::Problem& p = case_.problem;
   const bool is_padded = p.padding_q != 0 || p.padding_kv != 0;
@@ -73,7 +87,8 @@ std::vector<Finding> Basis::check_gradients(const Op::Outputs& outputs) const {
 }
 
 std::unique_ptr<Definition> Basis::definition() const {
-  return definition_of(case_.problem, inputs_, variant_of(case_.variant, case_.problem));
+  return definition_of(case_.problem, inputs_,
+                       variant_of(case_.variant, case_.problem, case_.part));
 }
 
 std::vector<double> Basis::values(const RowsOf& rows, const Op::Outputs& outputs) const {

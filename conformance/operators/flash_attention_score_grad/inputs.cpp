@@ -68,6 +68,20 @@ void Suite<Op>::add_outputs(const Case<Op>& c, Op::Outputs& outputs) {
                                         .dtype = spec::DType::fp32,
                                         .shape = {variant->gradient_size()},
                                         .strides = {1}});
+  const auto part = part_of(c.part);
+  if (!part) return;
+  const auto call = spec::call_of(c.problem, c.entry_point, c.product, c.inputs, c.outputs);
+  visit_fields(outputs, [&](std::string_view name, auto& member) {
+    if (!part->sums_to(name)) return;
+    visit_fields(call.parameters, [&]<class Described>(std::string_view own, const Described& p) {
+      if constexpr (std::same_as<Described, spec::Parameter>) {
+        if (own != name || !p.present) return;
+        spec::Parameter sum = p;
+        sum.dtype = spec::DType::fp32;
+        member = poisoned_tensor(sum);
+      }
+    });
+  });
 }
 
 Op::Inputs Suite<Op>::draw(const Case<Op>& c) {

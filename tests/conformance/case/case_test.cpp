@@ -168,7 +168,7 @@ TEST(Case, FieldTextsNameEveryField) {
   const auto texts = field_texts(FlashCase{});
   EXPECT_EQ(texts.front(), (std::pair<std::string, std::string>{"layout", "BNSD"}));
   EXPECT_EQ(texts.back(), (std::pair<std::string, std::string>{"seed", "1"}));
-  EXPECT_EQ(texts.size(), 47u);
+  EXPECT_EQ(texts.size(), 48u);
 }
 
 TEST(Case, IdIsTwelveHexadecimalDigitsOfTheLine) {

@@ -83,6 +83,18 @@ void require_formula_computed(const std::string& variant, spec::Implementation<O
                    "judge a Python function with assay.judge, see docs/variants.md");
 }
 
+/// Refuses a part for kernels that compute only whole gradients.
+template <class Op>
+void require_part_computed(const conformance::Case<Op>& c, spec::Implementation<Op>& kernel,
+                           const std::string& implementation) {
+  if (c.part.empty() || spec::takes_parts(kernel) != nullptr) return;
+  throw UsageError(fmt::format(
+      "--part={}: '{}' computes only whole gradients; give your kernel with "
+      "--implementation=command:PROGRAM or judge a Python function with assay.judge, see "
+      "docs/partial_gradients.md",
+      c.part, implementation));
+}
+
 /// Judges a gradient together with the forward of --forward.
 template <class Op>
 ExitCode run_pair(const RunOptions& options, const conformance::Case<Op>& c,
@@ -118,11 +130,15 @@ ExitCode run(const RunOptions& options, const CLI::App& app, const Context& cont
   const conformance::Case<Op> c = options.fields.parsed<Op>(app);
   for (const std::string& sentence : conformance::unread_fields(c))
     context.err << "note: " << sentence << '\n';
+  if (!options.forward.empty() && !c.part.empty())
+    throw UsageError("--part=" + c.part +
+                     ": --forward judges whole gradients: leave one of them out");
   if (!options.forward.empty()) return run_pair<Op>(options, c, context);
   tell_in_process(options.implementation, context.err);
   const auto implementation = make_implementation<Op>(context.registry, options.implementation);
   const std::string kernel = implementation_name<Op>(context.registry, options.implementation);
   require_formula_computed(c.variant, *implementation, kernel);
+  require_part_computed(c, *implementation, kernel);
   Recorder<Op> recorder(*implementation, kernel);
   const conformance::CaseReport report =
       watched(c, options.implementation, "run", recorder, context,

@@ -96,8 +96,11 @@ fixtures::Expectation expectation_of(const conformance::Case<Op>& c) {
     typename Op::Outputs added;
     conformance::Suite<Op>::add_outputs(c, added);
     conformance::visit_tensors(added, [&](std::string_view name, const spec::Tensor& tensor) {
-      if (std::ranges::find(all.outputs, name, &fixtures::TensorFacts::name) == all.outputs.end())
+      const auto known = std::ranges::find(all.outputs, name, &fixtures::TensorFacts::name);
+      if (known == all.outputs.end())
         all.outputs.push_back({std::string(name), tensor.dtype, tensor.shape, true});
+      else if (!tensor.shape.empty())
+        known->dtype = tensor.dtype;
     });
   }
   return all;

@@ -27,6 +27,10 @@ class PassesOn : public Implementation<Op>, public RunsElsewhere, public TakesFo
   void set_formula(const std::string& variant) override {
     if (TakesFormulas* const takes = spec::takes_formulas(inner_)) takes->set_formula(variant);
   }
+  bool takes_parts() const override { return spec::takes_parts(inner_) != nullptr; }
+  void set_part(const std::string& part) override {
+    if (TakesFormulas* const takes = spec::takes_parts(inner_)) takes->set_part(part);
+  }
   std::optional<std::string> unsupported(const Call<Op>& call) const override {
     return inner_.unsupported(call);
   }

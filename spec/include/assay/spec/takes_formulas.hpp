@@ -26,6 +26,14 @@ class TakesFormulas {
   /// "formula:score=..."; empty: no formula.
   virtual void set_formula(const std::string& variant) = 0;
 
+  /// Returns whether the kernel also computes gradients of a part of the keys or queries
+  /// (docs/partial_gradients.md).
+  virtual bool takes_parts() const { return false; }
+
+  /// Sets the part of the next run, in the form of the field `part` of a case: "kv:0-511"; empty:
+  /// the whole gradient.
+  virtual void set_part(const std::string& /*part*/) {}
+
  protected:
   TakesFormulas() = default;
 };
@@ -35,6 +43,13 @@ template <class Op>
 TakesFormulas* takes_formulas(Implementation<Op>& kernel) {
   auto* const takes = dynamic_cast<TakesFormulas*>(&kernel);
   return takes != nullptr && takes->takes_formulas() ? takes : nullptr;
+}
+
+/// Returns the implementation as one that computes partial gradients; null if it does not.
+template <class Op>
+TakesFormulas* takes_parts(Implementation<Op>& kernel) {
+  auto* const takes = dynamic_cast<TakesFormulas*>(&kernel);
+  return takes != nullptr && takes->takes_parts() ? takes : nullptr;
 }
 
 }  // namespace assay::spec

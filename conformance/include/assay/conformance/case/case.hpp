@@ -63,6 +63,9 @@ struct Case {
   /// "ID:name", another legal way to make the call, or "formula:...", a formula of the user
   /// (docs/variants.md); empty: the default call.
   std::string variant;
+  /// "kv:0-511" or "q:0-127": only the gradient of these keys (queries) is judged
+  /// (docs/partial_gradients.md); empty: the whole gradient.
+  std::string part;
   std::string violate;  ///< "ID:name" of the requirement that the call breaks; empty: a legal call
   spec::Upstream upstream =
       spec::Upstream::on;  ///< off: a kernel may accept a call that only the upstream code forbids
@@ -102,6 +105,10 @@ void visit_case_fields(CaseType& c, Visitor&& visit) {
         takes_formulas ? "ID:name, another legal way to make the call, see 'assay explain ID'; or "
                          "formula:..., a score or a mask of your own: see docs/variants.md"
                        : "ID:name, another legal way to make the call, see 'assay explain ID'");
+  if constexpr (requires { Suite<typename CaseType::Operator>::has_parts; })
+    visit("part", c.part,
+          "kv:FIRST-LAST or q:FIRST-LAST, the part of keys or queries whose gradient is judged; "
+          "see docs/partial_gradients.md");
   visit("violate", c.violate, "ID:name, the requirement that the call breaks");
   visit("upstream", c.upstream,
         "on: a kernel must refuse calls that only the vendor's code forbids; off: it may accept "

@@ -32,12 +32,15 @@ struct Suite<spec::FlashAttentionScoreGrad> : flash::SuiteOf<spec::FlashAttentio
   using Basis = flash::Basis;
   using RelationParts = flash::RelationParts;
   using Exact = AttentionExactCase;
+  /// A case may have a part of the keys or queries (Case::part).
+  static constexpr bool has_parts = true;
 
   /// Makes the inputs. The statistics and attention_in are the results of a forward pass, rounded
   /// as the operator stores them.
   static Op::Inputs draw(const Case<Op>& c);
 
-  /// Adds the output dformula if the case has a formula whose gradients are judged.
+  /// Adds the output dformula if the case has a formula whose gradients are judged. If the case has
+  /// a part, gives the gradients that are sums over the part the type fp32.
   static void add_outputs(const Case<Op>& c, Op::Outputs& outputs);
 
   static Op::Inputs moved(const Op::Problem& problem, const Op::Problem& other,

@@ -63,6 +63,9 @@ inline constexpr std::array fact_texts = std::to_array<FactText>({
     {FactKind::no_formulas, "no_formulas",
      "the implementation does not support formulas: it computes the documented attention. Judge a "
      "function in Python, or a program (docs/variants.md)"},
+    {FactKind::no_parts, "no_parts",
+     "the implementation computes only whole gradients. Judge a function in Python, or a program "
+     "(docs/partial_gradients.md)"},
 
     {FactKind::not_finite, "not_finite",
      "{0}({1},{2},{3},{4}) is {5:.9g}, reference {6:.9g}, tau {7:.9g}: an infinity or NaN, or a "
@@ -111,6 +114,25 @@ inline constexpr std::array fact_texts = std::to_array<FactText>({
      "is not zero although no window covers it"},
     {FactKind::infinite, "infinite", "is not finite although nothing can overflow"},
     {FactKind::differs_from_copy, "differs_from_copy", "differs from the first of its copies"},
+
+    {FactKind::rounded_partial_sum, "rounded_partial_sum",
+     "all {1} elements of {0} are {2} numbers although few exact ones are: the kernel rounds the "
+     "partial sum, to which other parts are added later; return it in fp32, unrounded"},
+    {FactKind::statistics_of_part, "statistics_of_part",
+     "the values of {0} are those of a softmax over the part alone: use softmax_max and "
+     "softmax_sum as given; they contain all keys"},
+    {FactKind::row_term_of_part, "row_term_of_part",
+     "the values of {0} are those with a row term from the output of the part alone: use "
+     "attention_in as given; it contains all keys"},
+    {FactKind::mask_from_start, "mask_from_start",
+     "the values of {0} are those with the mask of positions 0 to {1} instead of {2}: add the "
+     "start of the part to the position"},
+    {FactKind::dropout_from_start, "dropout_from_start",
+     "the values of {0} are those with the dropout bits of positions 0 to {1} instead of {2}"},
+    {FactKind::bias_from_start, "bias_from_start",
+     "the values of {0} are those with the position bias of positions 0 to {1} instead of {2}"},
+    {FactKind::other_part, "other_part",
+     "the values of {0} are those of the part {1} instead of {2}"},
 
     {FactKind::nothing_found, "nothing_found", "no rule found a failure"},
     {FactKind::nothing_compared, "nothing_compared", "no element was compared"},

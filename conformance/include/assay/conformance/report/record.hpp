@@ -43,6 +43,13 @@ spec::DType dtype_of_output(const Case<Op>& c, std::string_view output) {
     if constexpr (std::same_as<Member, spec::Parameter>)
       if (name == output) dtype = parameter.dtype;
   });
+  // The gradients that are sums over a part have another type than the problem.
+  if constexpr (requires(typename Op::Outputs all) { Suite<Op>::add_outputs(c, all); }) {
+    typename Op::Outputs added;
+    Suite<Op>::add_outputs(c, added);
+    const spec::Tensor* const tensor = find_tensor(added, output);
+    if (tensor != nullptr && !tensor->shape.empty()) dtype = tensor->dtype;
+  }
   return dtype;
 }
 

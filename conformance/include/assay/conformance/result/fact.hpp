@@ -45,6 +45,7 @@ enum class FactKind : std::uint8_t {
   not_offered,
   no_argument_checks,
   no_formulas,
+  no_parts,
   // Elements. The parameters of these facts begin with the eight values that fact_of(finding)
   // writes.
   not_finite,
@@ -69,6 +70,14 @@ enum class FactKind : std::uint8_t {
   nonzero_without_window,
   infinite,
   differs_from_copy,
+  // Partial gradients:
+  rounded_partial_sum,
+  statistics_of_part,
+  row_term_of_part,
+  mask_from_start,
+  dropout_from_start,
+  bias_from_start,
+  other_part,
   // Statistics, controls and reasons why numbers prove little:
   nothing_found,
   nothing_compared,
