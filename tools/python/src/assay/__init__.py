@@ -6,6 +6,7 @@ from assay.cases import Case, CaseFileError, Expected, read_cases, write_cases, 
 from assay.implementation import Implementation, Rejected, Unsupported, implementation
 from assay.judging import NotApplicable, Plan, assert_conforms, command_of, export_lines, export_plan, judge
 from assay.packs import PackCase, PackError, read_pack
+from assay.parts import Part
 from assay.program import AssayError, find_program
 from assay.report_files import ReportError
 from assay.reports import Cause, Finding, Report, Reports, read_reports
@@ -29,6 +30,7 @@ __all__ = [
     "NotApplicable",
     "PackCase",
     "PackError",
+    "Part",
     "Plan",
     "Rejected",
     "Report",

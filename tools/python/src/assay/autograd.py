@@ -166,6 +166,8 @@ class _Judge:
         try:
             if reason:
                 raise Unsupported(reason)
+            if case.part is not None:
+                raise Unsupported(f"a forward saves the statistics of all keys, not those of the part {case.part}; use assay.judge")
             run = self._run(case)
         except Unsupported as reason_of_run:
             text = f"the function does not support this: {reason_of_run}"

@@ -17,6 +17,7 @@ import numpy as np
 
 from assay.dtypes import Array, exactly, numpy_dtype
 from assay.naming import Named
+from assay.parts import Part, inputs_of_part, part_of, whole_gradients
 from assay.replacing import replacing, turn
 from assay.tensors import digest, read_tensor, write_tensor
 from assay.variants import arrays_of, gathered, gradients_of, parameters_of
@@ -78,9 +79,22 @@ class Case:
 
     @cached_property
     def inputs(self) -> dict[str, Array]:
-        """The tensors of the call by their documented names, dense."""
+        """The tensors of the call by their documented names, dense. With a part: those of the device with this part."""
+        return Named("input", self._of_part(self.whole_inputs))
+
+    @cached_property
+    def whole_inputs(self) -> dict[str, Array]:
+        """The tensors of all keys and queries, also if the case has a part."""
         read = self._read(lambda case: {name_of(n): read_tensor(d) for n, d in _members(case, "inputs")})
         return Named("input", read)
+
+    @cached_property
+    def part(self) -> Part | None:
+        """The part of the keys or queries whose gradient is judged; None: all of them. `problem` describes all of them."""
+        return part_of(self.command)
+
+    def _of_part(self, inputs: dict[str, Array]) -> dict[str, Array]:
+        return inputs if self.part is None else inputs_of_part(self.problem, inputs, self.part)
 
     @cached_property
     def parameters(self) -> dict[str, float]:
@@ -101,7 +115,7 @@ class Case:
     def views(self) -> dict[str, Array]:
         """The tensors with the strides and offsets of the call, as views of their storage."""
         read = self._read(lambda case: {name_of(n): _view(case, n, d) for n, d in _members(case, "inputs")})
-        return Named("input", read)
+        return Named("input", self._of_part(read))
 
     @cached_property
     def expected(self) -> dict[str, Expected]:
@@ -120,7 +134,7 @@ class Case:
         return sorted(
             {
                 name
-                for kind in ("inputs", "views")
+                for kind in ("inputs", "whole_inputs", "views")
                 if kind in self.__dict__
                 for name, array in getattr(fresh, kind).items()
                 if getattr(self, kind)[name].tobytes() != array.tobytes()
@@ -296,6 +310,8 @@ def add_outputs(case: Case, implementation: str, outputs: Mapping[str, Array], p
     with h5py.File(case.path, "r+") as file:
         group = file["cases"][link_of(case.id)]
         outputs = gathered(case.command, outputs)
+        if case.part is not None:
+            outputs = whole_gradients(case.problem, case.inputs, case.part, outputs)
         arrays = {name: exactly(name, np.asarray(output), _output_dtype(case, group, name)) for name, output in outputs.items()}
         folder = f"actual/{link_of(implementation)}"
         for old in (folder, f"storage/{folder}"):
@@ -309,9 +325,10 @@ def add_outputs(case: Case, implementation: str, outputs: Mapping[str, Array], p
 
 
 def _output_dtype(case: Case, group: h5py.Group, name: str) -> np.dtype[Any]:
-    """The type of an output: that of its reference. Without one: fp32 for statistics and gradients of a sink or a formula, else
-    that of the problem."""
+    """The type of an output: that of its reference. Without one: fp32 for statistics, gradients of a sink or a formula and
+    sums over a part, else that of the problem."""
     path = f"expected/{link_of(name)}"
     if path in group:
         return numpy_dtype(str(group[path].attrs["dtype"]))
-    return np.dtype(np.float32) if name in _FP32_OUTPUTS else case.dtype
+    is_fp32 = name in _FP32_OUTPUTS or (case.part is not None and case.part.sums_to(name))
+    return np.dtype(np.float32) if is_fp32 else case.dtype

@@ -15,7 +15,7 @@ from assay.judging import command_of, judge
 from assay.program import AssayError, Program, find_program
 from assay.report_files import read_report
 from assay.reports import Reports, read_reports
-from assay.variants import Variant
+from assay.variants import Variant, planned
 
 _OWN_FLAGS = ("--implementation", "--report", "--shard")  # flags that sweep() sets itself
 # Flags that apply to the whole sweep, with the argument of sweep() that passes the flag to `assay merge`.
@@ -53,6 +53,7 @@ def sweep(
     executor: Executor | None = None,
     parts: int = 8,
     variant: Variant | None = None,
+    part: str | None = None,
     **others: object,
 ) -> Reports:
     """Runs `assay sweep` on a function at the top level of a file, which is called live: exact cases for its own
@@ -69,6 +70,8 @@ def sweep(
     variant: judges the cases of the operator's plan that can have a formula, with this one, each with parameters drawn anew.
     Without flags and files, the function may be any function, and runs in this process. With flags or files, `assay sweep`
     calls it as without a variant: it groups failures by cause, and shrinks failing cases and their parameters.
+
+    part: "kv" or "q": judges the cases of the plan that can have a part, each with a part of its keys or queries.
     """
     for other, value in others.items():
         flag = f"--{other.replace('_', '-')}={value}"
@@ -79,11 +82,11 @@ def sweep(
             "concurrent.futures.ProcessPoolExecutor() or dask.distributed.Client().get_executor()"
         )
     _require_strings(flags)
-    if variant is not None:
+    if variant is not None or part is not None:
         if executor is not None:
-            raise ValueError("with a variant, sweep() accepts no executor")
-        _refuse(flags, ("--lines",), "is set by sweep() itself: its lines are those of the variant")
-        lines = variant.plan(program=program)
+            raise ValueError("with a variant or a part, sweep() accepts no executor")
+        _refuse(flags, ("--lines",), "is set by sweep() itself: its lines are those of the variant or the part")
+        lines = planned(variant, part, program=program)
         if not (flags or report or html or junit or require_judged or isinstance(function, str)):
             return judge(function, lines, program=program)
         with tempfile.TemporaryDirectory(prefix="assay-") as folder:

@@ -15,6 +15,7 @@ import numpy as np
 
 from assay.dtypes import Array, WrongType, exactly
 from assay.naming import Named, unknown
+from assay.parts import AXES, drawn_part
 from assay.program import Program, find_program
 
 if TYPE_CHECKING:
@@ -53,15 +54,8 @@ class Variant:
     def plan(self, largest: int = 20_000, random: int | None = None, seed: int = 1, program: str | os.PathLike[str] | None = None) -> list[str]:
         """Replay lines of the operator's own plan that can have a formula, each with this one: its parameters and arrays are
         drawn anew for each line."""
-        from assay.cases import read_cases
-
         flags = [f"--largest={largest}", f"--seed={seed}", *([] if random is None else [f"--random={random}"])]
-        with tempfile.TemporaryDirectory(prefix="assay-") as folder:
-            file = Path(folder) / "plan.h5"
-            Program(find_program(program)).run(["export", file, "--recipe-only", "--only=track=bound", *flags])
-            cases = [case for case in read_cases(file) if case.operator == self.base and _can_have_formula(case)]
-        lines = [self._completed(case.command.split(), case.problem, number) for number, case in enumerate(cases, seed)]
-        return list(dict.fromkeys(lines))
+        return planned(self, None, flags, seed, program)
 
     def _completed(self, words: list[str], fields: Mapping[str, object], seed: int) -> str:
         random = np.random.default_rng([seed, *self.name.encode()])
@@ -74,6 +68,32 @@ class Variant:
             with _naming(f"array {name!r}"):
                 items.append(f"{name}={_list(_drawn_array(array, fields, random))}")
         return " ".join([*words, FLAG + ";".join(items)])
+
+
+def planned(
+    variant: Variant | None, part: str | None, flags: Sequence[str] = (), seed: int = 1, program: str | os.PathLike[str] | None = None
+) -> list[str]:
+    """Replay lines of the operator's own plan that can have a formula and a part ("kv" or "q"), each with this variant, and
+    with a part that is drawn for the line."""
+    from assay.cases import read_cases
+
+    if part not in (None, *AXES):
+        raise ValueError(f"part is {part!r}; accepted: {', '.join(AXES)}")
+    with tempfile.TemporaryDirectory(prefix="assay-") as folder:
+        file = Path(folder) / "plan.h5"
+        Program(find_program(program)).run(["export", file, "--recipe-only", "--only=track=bound", *(flags or ["--largest=20000"])])
+        base = _BASES[0] if variant is None else variant.base
+        cases = [case for case in read_cases(file) if case.operator == base and _can_have_formula(case)]
+    lines = []
+    for number, case in enumerate(cases, seed):
+        words = case.command.split()
+        if part is not None:
+            drawn = drawn_part(case.problem, part, number)
+            if drawn is None:
+                continue
+            words.append(f"--part={drawn}")
+        lines.append(" ".join(words) if variant is None else variant._completed(words, case.problem, number))
+    return list(dict.fromkeys(lines))
 
 
 def variant(

@@ -64,6 +64,8 @@ def not_offered(case: Case) -> str | None:
         return f"position bias of type {p['pse_type']} and shape {p['pse_shift']}"
     if p["sink"] != "none":
         return "a sink"
+    if case.part is not None:
+        return f"the part {case.part} of the keys or queries"
     return None
 
 
