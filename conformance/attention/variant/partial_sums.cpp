@@ -254,7 +254,7 @@ std::vector<Finding> rounded_partial_sums(const Dense& dense,
 
 std::vector<Finding> likely_faults_of_part(const Dense& dense,
                                            const std::vector<ReturnedGradient>& gradients) {
-  constexpr double most_products = 0x1p27;
+  constexpr double most_products = 0x1p30;
   std::vector<const ReturnedGradient*> failing;
   for (const ReturnedGradient& gradient : gradients)
     if (!gradient.expected->name.ends_with("_rope") && fails(gradient))

@@ -25,7 +25,7 @@ std::vector<Finding> rounded_partial_sums(const Dense& dense,
 
 /// Compares gradients that fail with the results of typical faults, such as a softmax over the part
 /// alone, and returns a note for each fault that explains at least 95 % of the error. Returns no
-/// notes for cases with more than 2^27 multiplications, and for scores by a formula.
+/// notes for cases with more than 2^30 multiplications, and for scores by a formula.
 std::vector<Finding> likely_faults_of_part(const Dense& dense,
                                            const std::vector<ReturnedGradient>& gradients);
 

@@ -82,6 +82,8 @@ class Variant {
     return other;
   }
 
+  /// Returns whether the formula computes no numbers.
+  bool only_masks() const { return !has_score_ && !has_dlse_; }
   bool has_score() const { return has_score_; }
   bool has_keep() const { return has_keep_; }
   const Graph& score_graph() const { return score_; }
@@ -159,16 +161,35 @@ class FormulaOf final : public reference::ScoreFormula<Real> {
   std::shared_ptr<const Variant> variant_;
 };
 
+/// A formula or a part that only masks pairs, as the definition reads it.
+template <class Real>
+class MaskOf final : public reference::ScoreFormula<Real> {
+ public:
+  explicit MaskOf(std::shared_ptr<const Variant> variant) : variant_(std::move(variant)) {}
+
+  bool keeps(const reference::ScorePosition& at) const override { return variant_->keeps(at); }
+  typename reference::ScoreFormula<Real>::Value operator()(
+      const Real& scaled, const reference::ScorePosition&) const override {
+    return {scaled, Real(1)};
+  }
+
+ private:
+  std::shared_ptr<const Variant> variant_;
+};
+
 /// Returns the precision of the quick rows of a definition with this formula, or without one.
 inline QuickRows quick_rows_of(const std::shared_ptr<const Variant>& variant) {
-  return variant == nullptr ? QuickRows::in_double_double : QuickRows::in_many_digits;
+  return variant == nullptr || variant->only_masks() ? QuickRows::in_double_double
+                                                     : QuickRows::in_many_digits;
 }
 
 /// Returns the formula for a definition, or null.
 template <class Real>
 std::shared_ptr<const reference::ScoreFormula<Real>> formula_of(
     std::shared_ptr<const Variant> variant) {
-  // Double-double has no functions: its definition is not used for cases with a formula.
+  if (variant != nullptr && variant->only_masks())
+    return std::make_shared<MaskOf<Real>>(std::move(variant));
+  // Double-double has no functions: its definition is not used for cases with such a formula.
   if constexpr (!std::is_same_v<Real, reference::DoubleDouble>) {
     if (variant != nullptr) return std::make_shared<FormulaOf<Real>>(std::move(variant));
   }
