@@ -11,9 +11,9 @@ namespace {
 
 using Op = spec::NsaCompressGrad;
 
-/// The shapes that are measured. The first two are published configurations for keys and for
-/// values: windows of 32 tokens, one every 16 tokens, 4 groups of heads. In the last shape eight
-/// windows cover each token.
+/// Returns the measured shapes of NSA compression. The first two are published configurations for
+/// keys and for values: windows of 32 tokens, one every 16 tokens, 4 groups of heads. In the last
+/// shape, eight windows cover each token.
 std::vector<Op::Problem> shapes(std::int64_t seq) {
   std::vector<Op::Problem> all;
   for (const auto& [head_dim, size] : {std::pair{192, 32}, {128, 32}, {128, 128}})
@@ -27,13 +27,13 @@ std::string name_of(const Op::Problem& p) {
          std::to_string(p.compress_block_size) + " by " + std::to_string(p.compress_stride);
 }
 
-/// Operations of both matrix products: one multiply-add per channel for each pair of a token and a
-/// window that covers it.
+/// Returns the number of floating-point operations of both matrix products. Each pair of a token
+/// and a window that covers it needs one multiply-add per channel.
 double flop_of(const Op::Problem& p) {
   return 4.0 * static_cast<double>(output_extents(p).rows() * p.compress_block_size * p.head_dim);
 }
 
-/// Bytes of all tensors, each counted once.
+/// Returns the size of all tensors together (bytes). Each tensor is counted once.
 double bytes_of(const Op::Problem& p) {
   const std::int64_t rows = 2 * input_extents(p).rows() + output_extents(p).rows();
   return static_cast<double>(rows * p.head_dim * size_of(p.dtype));

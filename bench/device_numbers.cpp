@@ -7,8 +7,8 @@ namespace {
 
 using End = double device::Quantity::*;
 
-/// Sets one number of the device to one end of its range. `position` is the number's index in the
-/// order of visit_quantities.
+/// Sets one assumed number of the device to one end of its range. `position`: index of the number
+/// in the order in which visit_quantities visits the numbers.
 void set(device::Spec& spec, std::size_t position, End end) {
   std::size_t k = 0;
   device::visit_quantities(spec, [&](device::Quantity& quantity) {

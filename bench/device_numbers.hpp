@@ -8,10 +8,11 @@
 
 namespace assay::bench {
 
-/// A function that changes a device before the model makes its predictions.
+/// A function that changes the description of a device before the model makes its predictions.
 using Adjust = std::function<void(device::Spec&)>;
 
-/// Moves one assumed number to one end of its range, on every device that assumes this number.
+/// Moves one assumed number of the device model to one end of its range, on every device that
+/// assumes this number.
 struct Move {
   std::string what;  ///< the value of the number on the requested device
   Adjust adjust;

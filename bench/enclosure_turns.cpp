@@ -7,7 +7,7 @@
 #include "block_problem.hpp"
 
 /// For every input line "S D THREADS", computes the enclosures (intervals that contain the exact
-/// results) of one dense head, and prints the wall seconds and the processor seconds.
+/// results) of one dense head. Prints the wall seconds and the processor seconds. The script
 /// bench/enclosure_beside_torch.py alternates these runs with runs of PyTorch.
 int main() {
   namespace attention = assay::engine::attention;

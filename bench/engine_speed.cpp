@@ -11,16 +11,16 @@
 #include "composed/product.hpp"
 #include "recorder.hpp"
 
-/// Measures the engine on the host: its matrix products, in runs that alternate with Eigen's, and
-/// blocks of attention.
+/// Measures the compute engine on the host: its matrix products, which alternate with Eigen's, and
+/// its blocks of attention.
 namespace assay::bench {
 namespace {
 
 using engine::Instructions;
 
-/// Returns the processor seconds, summed over all threads, of every run of every workload. After
-/// one warm-up run of each, the workloads alternate. On a shared machine, wall-clock time would
-/// include other processes.
+/// Runs every workload `runs` times after one warm-up run; the workloads alternate. Returns the
+/// processor seconds of every run, summed over all threads. On a shared machine, wall-clock time
+/// would include other processes.
 std::vector<std::vector<double>> processor_time_in_turns(
     const std::vector<std::function<void()>>& works, std::size_t runs) {
   std::vector<std::vector<double>> seconds(works.size());
@@ -86,7 +86,8 @@ void products(Recorder& recorder, std::size_t runs, const PlainProduct<T>& shape
   recorder.host_rate(subject, {"eigen_rate", "GFLOP/s"}, gflop, seconds[1]);
 }
 
-/// Inputs of one dense head with `seq` rows and keys; the kernel rounds P and dS to bfloat16.
+/// Measures one dense head with `seq` query rows and `seq` keys. The measured kernel rounds P and
+/// dS to bfloat16.
 void blocks(Recorder& recorder, std::size_t runs, std::int64_t seq, std::int64_t dim) {
   engine::attention::Head head =
       engine::attention::random_head({.queries = seq,

@@ -45,7 +45,8 @@ void judge_speed(Recorder& recorder, std::size_t runs) {
     const auto c = case_of(kind.line);
     const auto judge = [&] {
       const auto report = conformance::judge_case(c, *implementation);
-      // A failing case ends early, so its time would be too short.
+      // The judge stops a failing case early. Such a case would make the measured time too short,
+      // so it is an error here.
       if (report.verdict != conformance::Verdict::conforms)
         throw std::runtime_error(
             "judge: the case '" + kind.line + "' ended as " +

@@ -26,8 +26,8 @@ std::string busiest(const optimized::schedules::Modelled& modelled) {
   return std::string(pipes[at - modelled.busy.begin()]);
 }
 
-/// Records the speedup of our fastest schedule over each of the vendor's schedules. Also records
-/// the upper limit of this speedup: a schedule that always keeps L2 busy would reach it.
+/// Records the speedup of our fastest schedule over each schedule of the vendor. Also records the
+/// upper limit of this speedup, which a schedule would reach if it always kept the L2 cache busy.
 void record_limit(Recorder& recorder, const std::string& problem,
                   const std::vector<optimized::schedules::ModelledSchedule>& found,
                   const std::vector<optimized::schedules::ModelledSchedule>& vendors) {
@@ -45,8 +45,8 @@ void record_limit(Recorder& recorder, const std::string& problem,
   }
 }
 
-/// Records the modelled times of our schedules and of the vendor's, for eight heads in the layout
-/// BNSD with S = 8,192.
+/// Records the modelled times of our schedules and of the vendor's schedules, for eight heads in
+/// the layout BNSD with S = 8,192.
 void record_schedules(Recorder& recorder, bool causal) {
   using namespace optimized::schedules;
   const Attention attention = attention_of(causal);
@@ -80,8 +80,8 @@ void record_schedules(Recorder& recorder, bool causal) {
                    {"search", "s"}, measure_in_turns({search}, 3).front());
 }
 
-/// Records the modelled times of our schedule and of the vendor's for another operator, and how
-/// long the search for our schedule takes.
+/// Records the modelled times of our schedule and of the vendor's schedule for an operator other
+/// than dense attention. Also records how long the search for our schedule takes.
 template <class Problem>
 void record_others(Recorder& recorder, const std::string& problem, const Problem& of) {
   const auto found = plans(of, device::a2());
@@ -104,8 +104,9 @@ void record_others(Recorder& recorder, const std::string& problem, const Problem
                    {"search", "s"}, measure_in_turns({search}, 3).front());
 }
 
-/// Native Sparse Attention (NSA) in a model with 27B parameters, at 8,192 tokens: four key heads
-/// with 16 query heads each, and lists that select blocks evenly; also the compression of the keys.
+/// Records the modelled times of Native Sparse Attention (NSA) in a model with 27B parameters at
+/// 8,192 tokens, and of the compression of its keys. The model has four key heads with 16 query
+/// heads each; the block lists select blocks at equal distances.
 void record_sparse_attention(Recorder& recorder) {
   using namespace optimized::schedules;
   record_others(recorder, "bf16 selected T8192 N64/4 D192/128 16 x 64, ",

@@ -15,7 +15,8 @@ namespace {
 
 using Op = spec::FlashAttentionScoreGrad;
 
-/// Returns the fastest build of composed/composed.hpp that this machine can run.
+/// Returns the gradient function of composed/composed.hpp that uses the widest vector instructions
+/// of this machine.
 void (*composed_here())(const ComposedHead&) {
 #if defined(__x86_64__)
   if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq"))
@@ -71,7 +72,7 @@ class Composed {
 };
 
 /// Returns ||x - y|| / ||y||, the relative difference of two gradients. x: a gradient in BNSD. y:
-/// the same gradient from composed/composed.hpp, computed with Eigen's matrix products.
+/// the same gradient, computed with Eigen's matrix products.
 double relative_difference(const spec::Tensor& x, const std::vector<float>& y) {
   double squares = 0.0, norm = 0.0;
   for (std::size_t k = 0; k < y.size(); ++k) {

@@ -17,8 +17,8 @@ struct Quantity {
   std::string name, unit;
 };
 
-/// `value` is the median of the samples, `deviation` the median of the distances of samples from
-/// `value`. `runs` is 0 for a number that the model computes exactly.
+/// One measured number. `value`: median of the samples. `deviation`: median of |sample - value|.
+/// `runs`: number of samples, or 0 for a number that the model computes exactly.
 struct Record {
   Subject subject;
   Quantity quantity;
@@ -30,8 +30,8 @@ struct Record {
 double median(std::vector<double> samples);
 double median_absolute_deviation(const std::vector<double>& samples);
 
-/// Returns the seconds of every run of every workload. After one warm-up run of each, the workloads
-/// alternate, so that a disturbance of the machine affects all of them.
+/// Runs every workload `runs` times after one warm-up run, and returns the seconds of every run.
+/// The workloads alternate, so that a disturbance of the machine affects all of them.
 std::vector<std::vector<double>> measure_in_turns(const std::vector<std::function<void()>>& works,
                                                   std::size_t runs);
 

@@ -22,8 +22,8 @@ Op::Problem square(std::int64_t seq, std::int64_t dim) {
 }
 
 /// Computes all rows of one head on one thread. Multiply-adds per pair and channel: three for dq,
-/// four for dk and dv, and one for the row term (the dot product of dy and attention_in), which is
-/// computed again for each row of dk.
+/// four for dk and dv, and one for the row term (dot product of dy and attention_in), which the
+/// function recomputes for each row of dk.
 template <class Real>
 void all_rows(Recorder& recorder, std::size_t runs, const std::string& name, std::int64_t seq) {
   const Op::Problem p = square(seq, 64);

@@ -13,7 +13,8 @@ namespace {
 
 using Op = spec::NsaSelectedAttentionGrad;
 
-/// Returns the fastest build of composed/selected.hpp that this machine can run.
+/// Returns the gradient function of composed/selected.hpp that uses the widest vector instructions
+/// of this machine.
 void (*composed_here())(const ComposedSelection&) {
 #if defined(__x86_64__)
   if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq"))
@@ -23,7 +24,7 @@ void (*composed_here())(const ComposedSelection&) {
   return selected_portable;
 }
 
-/// Returns a number in [0, 1) from a counter: splitmix64.
+/// Returns a pseudo-random number in [0, 1) from a counter (splitmix64).
 double noise(std::uint64_t counter) {
   counter = (counter + 1) * 0x9E3779B97F4A7C15U;
   counter = (counter ^ counter >> 30) * 0xBF58476D1CE4E5B9U;
@@ -57,7 +58,8 @@ spec::Call<Op> call_of(const Op::Problem& p) {
                        spec::Striding::contiguous, spec::Striding::contiguous);
 }
 
-/// Makes random operands; the implementation's own forward computes the remaining inputs.
+/// Makes random operands. The implementation's own forward computes the other inputs of the
+/// gradient.
 Op::Inputs inputs_of(const Op::Problem& p, spec::Implementation<Op>& implementation) {
   const Op::Parameters t = call_of(p).parameters;
   Op::Inputs inputs{.query = random_tensor(t.query, 1),
@@ -78,7 +80,7 @@ Op::Outputs outputs_of(const Op::Problem& p) {
       .dq = random_tensor(t.dq, 8), .dk = random_tensor(t.dk, 9), .dv = random_tensor(t.dv, 10)};
 }
 
-/// Bytes of the large tensors, each counted once.
+/// Returns the size of the large tensors together (bytes). Each tensor is counted once.
 double bytes_of(const Op::Problem& p) {
   const auto bytes = [&](const spec::Extents& extents, std::int64_t times) {
     return static_cast<double>(times * extents.rows() * extents.dim * size_of(p.dtype));
@@ -110,7 +112,7 @@ class Composed {
     std::vector<std::int32_t> lists;
   };
 
-  /// Extracts heads [first, first + count) of every token, `dim` channels of each.
+  /// Extracts `count` heads of every token, from head `first` on, with `dim` channels each.
   static std::vector<float> part(const spec::Tensor& x, std::int64_t first, std::int64_t count,
                                  std::int64_t dim) {
     std::vector<float> numbers;
@@ -163,8 +165,8 @@ class Composed {
   std::vector<Head> heads_;
 };
 
-/// Returns ||x - y|| / ||y||. x is dq of the first key head. y is the same dq from
-/// composed/selected.hpp, the gradient as a user would write it (Eigen matrix products).
+/// Returns ||x - y|| / ||y||. x: dq of the first key head. y: the same dq, computed with Eigen's
+/// matrix products as a user would write it.
 double relative_difference(const Op::Problem& p, const spec::Tensor& dq,
                            const std::vector<float>& composed) {
   double squares = 0.0, norm = 0.0;

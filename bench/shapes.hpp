@@ -8,14 +8,15 @@
 
 namespace assay::bench {
 
-/// Number of heads: few, so that the host finishes soon, but enough for every core of the device.
+/// Number of heads in host measurements: few, so that the host finishes soon.
 inline constexpr std::int64_t host_heads = 2;
 
 struct LongExtents {
   std::int64_t heads, tokens = 2048, channels = 128;
 };
 
-/// Makes a problem with the layout BNSD, dense or causal, whose scale fits 128 channels.
+/// Makes a dense or causal problem with the layout BNSD. Its scale is 1/sqrt(128), for heads of 128
+/// channels.
 inline spec::FlashAttentionScoreGrad::Problem long_shape(spec::DType dtype, bool causal,
                                                          const LongExtents& extents) {
   spec::FlashAttentionScoreGrad::Problem p;
@@ -31,7 +32,7 @@ inline spec::FlashAttentionScoreGrad::Problem long_shape(spec::DType dtype, bool
   return p;
 }
 
-/// Sizes: S = 2048 and D = 128, dense and causal, in fp32 and bf16.
+/// Returns the long problems: S = 2048 and D = 128, dense and causal, in fp32 and bf16.
 inline std::vector<spec::FlashAttentionScoreGrad::Problem> long_shapes(std::int64_t heads) {
   std::vector<spec::FlashAttentionScoreGrad::Problem> shapes;
   for (const spec::DType dtype : {spec::DType::fp32, spec::DType::bf16})
@@ -48,15 +49,17 @@ inline std::string name_of(const spec::FlashAttentionScoreGrad::Problem& p) {
          (p.sparse_mode == 2 ? " causal" : " dense");
 }
 
-/// Floating-point operations of five matrix products over the unmasked pairs.
+/// Returns the number of floating-point operations of the five matrix products over the unmasked
+/// pairs.
 inline double flop_of(const spec::FlashAttentionScoreGrad::Problem& p) {
   const auto product = [](auto... extents) { return (static_cast<double>(extents) * ...); };
   const double pairs = product(p.batch, p.heads_q, p.seq_q, p.seq_kv);
   return 10.0 * pairs * static_cast<double>(p.head_dim) * (p.sparse_mode == 2 ? 0.5 : 1.0);
 }
 
-/// Causal problems over `seq` tokens with 16 blocks of 64 keys per list, and head sizes 192 and 128
-/// as in the NSA paper; with 1, 4 and 16 query heads per key head.
+/// Returns causal problems of selected attention over `seq` tokens, with 1, 4 and 16 query heads
+/// per key head. Each list selects 16 blocks of 64 keys. The head sizes are 192 and 128, as in the
+/// NSA paper.
 inline std::vector<spec::NsaSelectedAttentionGrad::Problem> selected_shapes(std::int64_t heads_kv,
                                                                             std::int64_t tokens) {
   std::vector<spec::NsaSelectedAttentionGrad::Problem> shapes;
@@ -82,7 +85,8 @@ inline std::string name_of(const spec::NsaSelectedAttentionGrad::Problem& p) {
          " keys" + (p.sparse_mode == 2 ? ", causal" : "");
 }
 
-/// Floating-point operations of the matrix products over all listed keys, including masked ones.
+/// Returns the number of floating-point operations of the matrix products over all listed keys,
+/// including masked ones.
 inline double flop_of(const spec::NsaSelectedAttentionGrad::Problem& p) {
   const auto product = [](auto... extents) { return (static_cast<double>(extents) * ...); };
   return 2.0 * product(p.batch, p.heads_q, p.seq_q, p.selected_block_size, p.selected_block_count) *

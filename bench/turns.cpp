@@ -14,7 +14,7 @@ namespace {
 
 using Op = spec::FlashAttentionScoreGrad;
 
-/// A problem and its tensors. They are made once and used for all runs.
+/// A problem and its tensors. The constructor makes the tensors once, and all runs use them.
 struct Ready {
   explicit Ready(const Op::Problem& wanted)
       : problem(wanted),
@@ -36,8 +36,8 @@ Enum word(std::istream& line) {
 
 class Turns {
  public:
-  /// Parses "bf16 causal avx512_bf16 THREADS HEADS TOKENS CHANNELS", runs once, and returns the
-  /// wall seconds and the processor seconds.
+  /// Parses a line such as "bf16 causal avx512_bf16 THREADS HEADS TOKENS CHANNELS", runs the
+  /// gradient once, and returns the wall seconds and the processor seconds.
   std::string take(const std::string& line) {
     std::istringstream words(line);
     const auto dtype = word<spec::DType>(words);

@@ -4,8 +4,8 @@
 
 namespace assay::bench {
 
-/// Inputs and outputs of one attention head in fp32, row-major; the function below writes the
-/// gradients.
+/// Inputs and outputs of one attention head in fp32, row-major. composed_avx512 and composed_avx2
+/// write the gradients.
 struct ComposedHead {
   std::int64_t seq_q, seq_kv, dim;
   float scale;
@@ -15,9 +15,10 @@ struct ComposedHead {
   float *dq, *dk, *dv;
 };
 
-// The gradient of one head composed of whole-matrix products of Eigen, as a user would write it:
-// full score and probability matrices, no blocks. Each instruction set has its own library, because
-// the linker would otherwise merge Eigen's functions of different instruction sets by name.
+// Computes the gradient of one head with whole-matrix products of Eigen, as a user would write it:
+// full score and probability matrices, no blocks. Each instruction set has its own library;
+// otherwise the linker would merge Eigen's functions of different instruction sets, which have
+// equal names.
 [[gnu::visibility("default")]] void composed_avx512(const ComposedHead& head);
 [[gnu::visibility("default")]] void composed_avx2(const ComposedHead& head);
 [[gnu::visibility("default")]] void composed_portable(const ComposedHead& head);

@@ -19,8 +19,8 @@ inline double fma_body(std::int64_t rounds) {
   for (const Packet& sum : sums) all += static_cast<double>(Eigen::internal::predux(sum));
   const auto operations =
       static_cast<double>(2 * chains * Eigen::internal::packet_traits<float>::size);
-  // Every sum ends below 2, so the condition never holds. The compiler cannot deduce this, so it
-  // keeps the sums.
+  // `all` is positive, so the condition `all < 0` is never true. The compiler cannot deduce this,
+  // so it does not remove the computation of the sums.
   return all < 0 ? 0 : operations * static_cast<double>(rounds);
 }
 

@@ -4,8 +4,8 @@
 
 namespace assay::bench {
 
-/// The product c = a b, row-major. If `transposed`, a is stored with the shape (depth, rows). T is
-/// double or float.
+/// The operands of a matrix product c = a b, row-major. If `transposed`, a is stored with the shape
+/// (depth, rows). T is double or float.
 template <class T>
 struct PlainProduct {
   const T *a, *b;
@@ -14,7 +14,8 @@ struct PlainProduct {
   bool transposed;
 };
 
-// One matrix product of Eigen. Compiled once per instruction set, as in composed.hpp.
+// Computes one matrix product with the library Eigen. There is one such function for each
+// instruction set.
 [[gnu::visibility("default")]] void product_avx512(const PlainProduct<double>& product);
 [[gnu::visibility("default")]] void product_avx512(const PlainProduct<float>& product);
 [[gnu::visibility("default")]] void product_avx2(const PlainProduct<double>& product);

@@ -4,8 +4,8 @@
 
 namespace assay::bench {
 
-/// One key head and its query heads in fp32, row-major; the function writes the gradients. The rows
-/// of query are stored token by token; within a token, head by head.
+/// One key head and its query heads in fp32, row-major; selected_avx512 and selected_avx2 write the
+/// gradients. The rows of query are ordered by token, then by head.
 struct ComposedSelection {
   std::int64_t tokens, group, keys, dim, dim_v, block, count;
   float scale;
@@ -16,9 +16,9 @@ struct ComposedSelection {
   float *dq, *dk, *dv;
 };
 
-// The gradient of one key head, as a user would write it. For each token, it gathers the listed
-// keys and values into matrices, multiplies whole matrices with Eigen, and scatters the gradients
-// of the keys. Compiled once per instruction set, as in composed.hpp.
+// Computes the gradient of one key head, as a user would write it. For each token, gathers the
+// listed keys and values into matrices, multiplies whole matrices with Eigen, and scatters the
+// gradients of the keys. There is one such function for each instruction set.
 [[gnu::visibility("default")]] void selected_avx512(const ComposedSelection& head);
 [[gnu::visibility("default")]] void selected_avx2(const ComposedSelection& head);
 [[gnu::visibility("default")]] void selected_portable(const ComposedSelection& head);

@@ -7,8 +7,8 @@ namespace {
 using optimized::schedules::Attention;
 using optimized::schedules::Forward;
 
-/// Our tiles are 128 x 256, as in row F11 of the validation table (a measurement); those of the
-/// vendor's kernel are 128 x 1024.
+/// Tile widths of two forward kernels. Our tiles are 128 x 256, as in a published measurement (row
+/// F11 of the validation table); the tiles of the vendor's kernel are 128 x 1024.
 constexpr Forward open_kernel = {.columns = 256}, vendor_kernel = {.columns = 1024};
 
 struct Point {
@@ -24,7 +24,7 @@ class Table {
     adjust(a2_), adjust(a3_);
   }
 
-  /// Adds rows for one head on device A2.
+  /// Adds validation rows for a forward kernel with one head on device A2.
   void points(const std::string& row, const Forward& kernel, std::initializer_list<Point> all) {
     for (const Point& of : all)
       rows.push_back(
@@ -33,7 +33,8 @@ class Table {
            "us", of.note});
   }
 
-  /// Adds a row for twelve query heads per key head on one die of device A3.
+  /// Adds a validation row for a forward kernel with twelve query heads per key head, on one die of
+  /// device A3.
   void long_point(const std::string& row, std::int64_t seq, double milliseconds, Kind kind,
                   const char* note = "") {
     const Attention attention = {.heads = 12, .seq_q = seq, .seq_kv = seq};

@@ -12,7 +12,7 @@ constexpr double micro = 1e6;
 constexpr const char* contention =
     "same-address conflicts of cores that read one operand together are not modelled";
 
-/// Makes the rows of the table that belong to one device.
+/// Makes the rows of the validation table that belong to one device.
 class Table {
  public:
   Table(device::Spec device, const Adjust& adjust) : device_(std::move(device)) { adjust(device_); }
@@ -77,7 +77,7 @@ void pipes_of_a3(std::vector<ValidationRow>& all, const Adjust& adjust) {
   table.append_to(all);
 }
 
-/// Matrix products of 4096 x 5120 x 4096 in three tilings on 20 cores.
+/// Adds validation rows for matrix products of 4096 x 5120 x 4096 in three tilings on 20 cores.
 void tilings(std::vector<ValidationRow>& all, const Adjust& adjust) {
   Table table(device::ascend_910b3(), adjust);
   Gemm gemm = {.m = 4096,

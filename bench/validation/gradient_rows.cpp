@@ -21,9 +21,9 @@ device::Spec profiled(const Adjust& adjust) {
   return device;
 }
 
-/// The published profile does not give shape, mask and layout. Shape and mask are inferred. Because
-/// the layout is unknown, the function adds rows for both kernels of the vendor, each with the
-/// layouts for which the vendor uses it.
+/// Adds rows for a published profile of a training run. The profile does not contain shape, mask
+/// and layout. Shape and mask are inferred. The layout is unknown, so the function adds rows for
+/// several layouts: for each of the vendor's two kernels, the layouts for which the vendor uses it.
 void training_profile(std::vector<ValidationRow>& all, const Adjust& adjust) {
   const device::Spec device = profiled(adjust);
   for (const bool causal : {true, false})
@@ -48,8 +48,8 @@ void training_profile(std::vector<ValidationRow>& all, const Adjust& adjust) {
     }
 }
 
-/// Speedup of the layout BNSD over BSH with heads of 64 channels (scene 2 of the published case
-/// study).
+/// Adds rows for the speedup of the layout BNSD over BSH with heads of 64 channels (scene 2 of the
+/// published case study).
 void layout_gain(std::vector<ValidationRow>& all, const Adjust& adjust) {
   device::Spec device = device::a2();
   adjust(device);

@@ -26,8 +26,9 @@ Conclusion at_least(const std::string& statement, double value, double limit) {
   return {statement, value, value >= limit};
 }
 
-/// Returns the schedule that the planner finds on the unchanged device. A real kernel has one
-/// schedule, so the schedule stays the same if an assumed number changes.
+/// Returns the schedule that the planner finds for the device with its default numbers. If a test
+/// changes an assumed number, the same schedule is used, because a real kernel does not change its
+/// schedule.
 optimized::schedules::Woven our_schedule(const optimized::schedules::Attention& attention) {
   using namespace optimized::schedules;
   static std::map<bool, Woven> known;

@@ -8,7 +8,7 @@
 
 namespace assay::bench {
 
-/// Says how a published time was used: to fit the model or to test it.
+/// The use of a published time, for example to fit the device model or to test it.
 enum class Kind {
   calibration,  ///< a constant of the device was fitted to it
   hold_out,     ///< predicted; no constant was fitted to it
@@ -16,7 +16,7 @@ enum class Kind {
   context,      ///< the model cannot predict it
 };
 
-/// A published number and its prediction: one row of the validation table.
+/// One row of the validation table: a published number and its prediction by the device model.
 struct ValidationRow {
   std::string row;
   Kind kind;
@@ -25,14 +25,15 @@ struct ValidationRow {
   std::string unit;
   std::string note = {};
 
-  /// The relative error of the prediction: predicted / published - 1.
+  /// Returns the relative error of the prediction: predicted / published - 1.
   std::optional<double> error() const {
     if (!predicted) return std::nullopt;
     return *predicted / published - 1;
   }
 };
 
-/// All rows, in the order of the table.
+/// Returns all rows of the validation table in their order. `adjust` changes each device before the
+/// prediction.
 std::vector<ValidationRow> validation_rows(const Adjust& adjust);
 
 std::vector<ValidationRow> gemm_rows(const Adjust& adjust);
@@ -46,7 +47,7 @@ struct HoldOut {
 };
 HoldOut hold_out_errors(const std::vector<ValidationRow>& rows);
 
-/// Statements that follow from the table; `holds` says whether a statement is true.
+/// A statement that follows from the validation table. `holds`: whether the statement is true.
 struct Conclusion {
   std::string statement;
   double value;

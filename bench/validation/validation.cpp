@@ -28,8 +28,8 @@ Json number(const std::optional<double>& value) {
   return value ? Json(std::round(*value * 1e4) / 1e4) : Json();
 }
 
-/// The lowest and the highest prediction of each row if the numbers of the device vary within their
-/// ranges.
+/// The lowest and the highest prediction of a validation row if the assumed numbers of the device
+/// vary within their ranges.
 struct Range {
   double low, high;
 };
