@@ -1,7 +1,7 @@
 #pragma once
 
-/// Templates of the suite that are the same for every operator. suite.cpp.in instantiates them for
-/// the listed operators; for another operator, include this file and instantiate them.
+/// Templates of the test suite that are the same for every operator. suite.cpp.in instantiates them
+/// for the listed operators. To add another operator, include this file and instantiate them.
 #include "case/case.hpp"
 #include "judge/case_in_steps.hpp"
 #include "judge/judge_case.hpp"

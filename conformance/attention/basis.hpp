@@ -10,9 +10,9 @@
 
 namespace assay::conformance {
 
-/// The data and functions with which a case of attention is judged. The class accepts any rule that
-/// decides which query attends to which key. judge/basis.hpp describes the members. Each attention
-/// operator derives its own Basis from this class and adds the other members.
+/// Base class with the data and functions that judge an attention case. The class works for any
+/// rule that decides which query attends to which key. judge/basis.hpp describes the members. Each
+/// attention operator derives its own Basis from this class and adds the other members.
 class AttentionBasis {
  public:
   /// The object keeps a reference to `arithmetic`.
@@ -20,8 +20,8 @@ class AttentionBasis {
                  std::uint64_t seed);
 
   std::vector<Expectation> expectations();
-  /// Returns the expectations without their entries (numbers per element). each_part() makes the
-  /// entries later, part by part.
+  /// Returns names, shapes and judged rows of the expectations (expected values and tolerances).
+  /// each_part() computes the numbers per element later, for one block of rows at a time.
   std::vector<Expectation> frames();
   void each_part(const TakePart& take);
   std::vector<TileSums> tile_sums(bool averages);
@@ -42,15 +42,16 @@ class AttentionBasis {
   std::optional<attention::AllRowTerms> row_terms_;
 };
 
-/// Returns the rows of a case that are judged.
+/// Selects the rows of a case that the judge compares, for queries and for keys.
 template <class CaseType>
 attention::JudgedRows judged_rows_of(const CaseType& c) {
   return {judged_of(query_extents(c.problem), c.rows, c.seed),
           judged_of(key_extents(c.problem), c.rows, c.seed + 1)};
 }
 
-/// Returns which rows Dense keeps in memory: all rows, or, for large cases in which every row is
-/// judged, only the rows of a few heads at a time.
+/// Returns which rows the class Dense (copies of the inputs in double) keeps in memory: all rows,
+/// or only the rows of a few heads at a time. The second choice is for large cases in which every
+/// row is judged.
 template <class Problem>
 attention::Held held_of(const attention::JudgedRows& judged, const Problem& p) {
   const spec::Extents queries = query_extents(p), keys = key_extents(p);

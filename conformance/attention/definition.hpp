@@ -13,14 +13,16 @@
 
 namespace assay::conformance {
 
-/// The precision of quick rows. Double-double has no functions for formulas of a user.
+/// The number type for rows that are computed quickly from the definition of an operator.
+/// Double-double (a sum of two doubles) has no functions such as exp for a user's formulas.
 enum class QuickRows : std::uint8_t { in_double_double, in_many_digits };
 
-/// The high-precision definition of an attention operator. Its oracles compute rows in two
-/// precisions; each oracle covers a part of the case, and is created at its first use: in a large
-/// case most parts are never requested. `Own`, the derived class, has two functions:
-/// `make<Real>(part)` returns an oracle, and `rows(tensor, number, oracle)` returns rows, where
-/// `oracle(part)` returns the oracle of a part.
+/// Computes rows of an attention operator in high precision, directly from its definition. A case
+/// is split into parts. For each part, an object of the class Oracle computes the rows in one of
+/// two precisions. It is created at its first use, because most parts of a large case are never
+/// requested. The derived class `Own` must have two functions: `make<Real>(part)` creates the
+/// Oracle object; `rows(tensor, number, oracle)` computes rows, and calls `oracle(part)` to get
+/// this object.
 template <class Own, template <class> class Oracle>
 class DefinitionByOracles : public Definition {
  public:
@@ -61,10 +63,10 @@ class DefinitionByOracles : public Definition {
   std::vector<Made<reference::SeventyFive>> many_;
 };
 
-/// Returns whether the gradient belongs to queries; otherwise it belongs to keys.
+/// Returns whether the gradient tensor has one row per query. Other gradients have one row per key.
 inline bool is_of_query(const std::string& tensor) { return tensor.starts_with("dq"); }
 
-/// Adds the row if Real is precise enough for it.
+/// Appends the row to `rows` if the number type Real is precise enough for it.
 template <class Real>
 void add_row(DefinedRows& rows, const char* tensor, const std::vector<Real>& row) {
   if (std::optional<DefinedRow> defined = defined_row(row))

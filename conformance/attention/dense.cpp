@@ -18,7 +18,7 @@ const spec::Tensor* pointer(const std::optional<spec::Tensor>& tensor) {
   return tensor ? &*tensor : nullptr;
 }
 
-/// A tensor and, if there is one, its rope tensor, whose channels follow those of the main tensor.
+/// Reads the rows of a tensor, followed by the rope channels if there is a rope tensor.
 class Source {
  public:
   Source(const spec::Tensor& tensor, spec::Layout layout, const spec::Extents& extents)
@@ -90,8 +90,8 @@ class Reader {
 /// time.
 constexpr std::int64_t elements_of_chunk = std::int64_t{1} << 20;
 
-/// Returns replica 0 of the statistics, in the order of the rows. In the tensor of packed sequences
-/// they may be ordered by token instead.
+/// Returns the first copy of the statistics (the tensor stores several equal copies), ordered like
+/// the query rows. In packed sequences the tensor itself may be ordered by token instead.
 std::vector<double> first_replicas(const spec::Tensor* statistics, const Op::Problem& p,
                                    const spec::Extents& queries) {
   if (statistics == nullptr) return {};
@@ -118,7 +118,7 @@ std::vector<double> elements_of(const spec::Tensor* tensor) {
   return values;
 }
 
-/// Returns the largest row sum of magnitudes.
+/// Returns the largest sum of |x| over the channels of a row.
 double largest_sum(const std::vector<double>& rows, std::int64_t dim) {
   double largest = 0;
   for (std::size_t first = 0; first < rows.size(); first += static_cast<std::size_t>(dim)) {
@@ -130,7 +130,7 @@ double largest_sum(const std::vector<double>& rows, std::int64_t dim) {
   return largest;
 }
 
-/// Returns the largest row sum of squares.
+/// Returns the largest sum of x^2 over the channels of a row.
 double largest_norm(const std::vector<double>& rows, std::int64_t dim) {
   double largest = 0;
   for (std::size_t first = 0; first < rows.size(); first += static_cast<std::size_t>(dim))

@@ -15,11 +15,11 @@ namespace assay::conformance::attention {
 
 using Op = spec::FlashAttentionScoreGrad;
 
-/// Returns |x|^2 of `dim` channels.
+/// Returns |x|^2 of the first `dim` channels.
 double norm_squared(const double* x, std::int64_t dim);
 
-/// The tensors that the formulas of a case read; null for an absent tensor. A forward has only
-/// query, key and value of the first seven.
+/// The tensors that the formulas of a case read; null for an absent tensor. A forward case has no
+/// dy, attention_in, softmax_max and softmax_sum.
 struct Operands {
   const spec::Tensor *query, *key, *value;
   const spec::Tensor *dy = nullptr, *attention_in = nullptr, *softmax_max = nullptr,
@@ -37,20 +37,20 @@ struct GradientTensors {
 };
 GradientTensors gradient_tensors(const Op::Outputs& outputs);
 
-/// Rows, in double, of a key head and of the queries of its group, ordered by n - kv * group and
-/// then by position.
+/// Rows of one key head and of the query heads that use it, converted to double. Query rows are
+/// ordered by n - kv * group, then by position.
 struct HeadRows {
   std::vector<double> query, key, value, dy, attention_in;
 };
 
-/// Which rows a `Dense` keeps in memory: all rows, or only those of the heads that are being
-/// visited.
+/// Selects the rows that a `Dense` keeps in memory: all rows, or only the rows of the heads that
+/// each_chunk() visits.
 enum class Held : std::uint8_t { all, visited };
 
-/// Copies of the tensors of a case, in double, with rows in the order of Extents::row. In a query
-/// or key row the rope channels follow the main channels, because every formula sums over both.
-/// Keeps references to mask, pse and drop mask of `inputs`, and to all inputs if not all rows are
-/// in memory.
+/// Copies of the input tensors of a case, converted to double, with rows in the order of
+/// Extents::row. In a query or key row the rope channels follow the main channels, because every
+/// formula sums over both. Keeps references to mask, pse and drop mask of `inputs`. Keeps
+/// references to all inputs if not all rows are in memory.
 class Dense {
  public:
   Dense(const Op::Problem& problem, const Op::Inputs& inputs, Held held = Held::all);
@@ -59,8 +59,8 @@ class Dense {
         std::shared_ptr<const KeyPattern> attends, Held held = Held::all);
 
   /// Calls visit(first, last) for consecutive ranges of key heads until all are visited. Key heads
-  /// are numbered b * heads_kv + kv. During a call the rows of these heads and of the queries of
-  /// their groups are in memory. Not thread-safe.
+  /// are numbered b * heads_kv + kv. During a call, the rows of these key heads and of their query
+  /// heads are in memory. Not thread-safe.
   void each_chunk(const std::function<void(std::int64_t first, std::int64_t last)>& visit) const;
 
   /// Returns whether the case has the inputs of a gradient: dy, attention_in and the statistics.
@@ -82,7 +82,7 @@ class Dense {
   const double* value(std::int64_t b, std::int64_t kv, std::int64_t j) const {
     return head(b, kv).value.data() + j * problem.head_dim_v;
   }
-  /// Returns a statistic of the query row with this number.
+  /// Returns the softmax maximum of the query row with this number.
   double softmax_max(std::int64_t row) const { return softmax_max_[static_cast<std::size_t>(row)]; }
   double softmax_sum(std::int64_t row) const { return softmax_sum_[static_cast<std::size_t>(row)]; }
 
@@ -125,13 +125,14 @@ class Dense {
   std::vector<double> softmax_max_, softmax_sum_;
 };
 
-/// The sums over the channels of the products of one query with some keys: one entry per key. The
-/// keys are those of the `Columns` that made the products.
+/// Products of one query with some keys, summed over the channels: one entry per key. `Columns`
+/// selects the keys.
 struct RowProducts {
   spec::RowPosition query{};
   const std::int64_t* keys = nullptr;
   std::vector<double> score, score_abs, score_sq;  ///< q k, |q k|, (q k)^2 summed over the channels
-  /// The same sums for dy v, multiplied by kappa and kappa^2; 0 for a forward.
+  /// The sums for dy and v, multiplied by kappa = 1 / keep_prob (by kappa^2 for the squares). They
+  /// are 0 in a forward case.
   std::vector<double> dprob, dprob_abs, dprob_sq;
   std::vector<double> bias, kappa;  ///< position bias of the scaled score; factor of dropout
   std::vector<std::uint8_t> times;  ///< how often the query attends to the key
@@ -144,8 +145,8 @@ class Columns {
  public:
   Columns(const Dense& dense, std::int64_t b, std::int64_t kv, std::vector<std::int64_t> keys);
 
-  /// Computes the products of query (b, n, i) with these keys. If the query attends to none of
-  /// them, the sums stay unchanged.
+  /// Computes the products of query (b, n, i) with these keys. Leaves the sums unchanged if the
+  /// query attends to none of them.
   void multiply(std::int64_t n, std::int64_t i, RowProducts& products) const;
   std::int64_t size() const { return static_cast<std::int64_t>(keys_.size()); }
   std::int64_t key(std::int64_t column) const { return keys_[static_cast<std::size_t>(column)]; }
@@ -160,17 +161,18 @@ class Columns {
   std::vector<double> key_, value_;  ///< (dim, keys)
 };
 
-/// Consecutive query rows of one head that are multiplied with the same keys, and these keys.
+/// A block: consecutive query rows of one head that are multiplied with the same keys, and these
+/// keys.
 struct RowBlock {
   std::size_t rows = 1;
   std::vector<std::int64_t> keys;
 };
-/// Divides query rows of one head, in ascending order, into blocks. If the keys depend on the
-/// query, distant queries are in different blocks; otherwise the block would contain many keys to
-/// which few of its queries attend.
+/// Divides query rows of one head, in ascending order, into blocks. If each query has its own keys,
+/// distant queries go to different blocks. Otherwise a block would contain many keys that few of
+/// its queries use.
 std::vector<RowBlock> row_blocks_of(const Dense& dense, std::span<const std::int64_t> rows);
 /// Calls visit(number, products) for each query row of one head of sequence b that has an unmasked
-/// key, with the number of the row as in Extents::row.
+/// key. `number` is the row number as Extents::row defines it.
 void each_row_of_head(
     const Dense& dense, std::int64_t b, std::int64_t head,
     const std::function<void(std::int64_t number, const RowProducts& products)>& visit);

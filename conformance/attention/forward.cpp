@@ -37,7 +37,7 @@ std::vector<double> zeros(std::int64_t count) {
   return std::vector<double>(static_cast<std::size_t>(count), 0.0);
 }
 
-/// A row-major matrix inside a buffer.
+/// A row-major matrix that is part of a buffer.
 template <class Element>
 struct Matrix {
   Element* first;
@@ -51,7 +51,7 @@ struct Matrix {
 #endif
 void add_product(Matrix<const double> a, Matrix<const double> b, Matrix<double> c,
                  std::int64_t depth, std::int64_t width) {
-  // In a local array, because the compiler then sees that no store changes an operand.
+  // The sums are in a local array. The compiler then sees that no store changes an operand.
   double sum[step][panel_keys];
   for (std::int64_t r = 0; r < step; ++r) std::copy_n(c.first + r * c.stride, width, sum[r]);
   for (std::int64_t k = 0; k < depth; k += step) {
@@ -73,22 +73,22 @@ void add_product(Matrix<const double> a, Matrix<const double> b, Matrix<double> 
   for (std::int64_t r = 0; r < step; ++r) std::copy_n(sum[r], width, c.first + r * c.stride);
 }
 
-/// The scores of one query, panel by panel.
+/// The scores of one query, stored in panels (blocks of panel_keys keys).
 struct ScoreRow {
   double* first;
   std::int64_t panels;
   double* panel(std::int64_t p) const { return first + p * task_queries * panel_keys; }
 };
 
-/// The three formulas of a score: scale * product without bias; with bias, scale * (product + bias)
-/// or scale * product + bias. `bias` has one element per key of a `ScoreRow`.
+/// Scales scores in one of three ways. Without bias: scale * product. With bias: scale * (product +
+/// bias) or scale * product + bias. `bias` has one element per key of a `ScoreRow`.
 struct Scaling {
   double scale;
   const double* bias;  ///< null: none
   bool bias_first;
 };
 
-/// Scales the scores, replaces masked ones by -infinity and returns their maximum.
+/// Scales the scores, replaces masked ones by -infinity and returns the maximum.
 #if defined(__x86_64__)
 [[gnu::target_clones("avx512f", "avx2", "default")]]
 #endif
@@ -139,7 +139,7 @@ exponentiate(ScoreRow row, double max) {
   return sum;
 }
 
-/// Returns the sink of every query head; empty if the inputs have none.
+/// Returns one sink per query head. Returns an empty list if the inputs contain no sink.
 std::vector<double> sinks_of(const Inputs& inputs) {
   std::vector<double> sinks;
   if (!inputs.sink) return sinks;
@@ -148,7 +148,7 @@ std::vector<double> sinks_of(const Inputs& inputs) {
   return sinks;
 }
 
-/// The data of one thread: its copy of the current head, and its scratch memory.
+/// The data of one thread: a copy of the current head, and scratch memory.
 class Worker {
  public:
   Worker(const Problem& problem, const Inputs& inputs, const attention::Variant* variant,
@@ -175,8 +175,8 @@ class Worker {
                       key_rope_extents(problem));
   }
 
-  /// Computes the queries from `first` to first + task_queries - 1 of head (b, n), or to the last
-  /// query.
+  /// Computes the output of task_queries queries of head (b, n), beginning with query `first`, or
+  /// of fewer queries at the end of the sequence.
   void run(std::int64_t b, std::int64_t n, std::int64_t first) {
     load_head(b, n / p_.group());
     load_queries(b, n, first);
@@ -210,8 +210,8 @@ class Worker {
     if (buffer.size() < at(count)) buffer.resize(at(count), 0.0);
   }
 
-  /// Copies the keys of a head and transposes each panel, so that a loop over keys reads adjacent
-  /// elements.
+  /// Copies the keys of a head and transposes each panel (block of keys), so that a loop over keys
+  /// reads adjacent elements.
   void load_head(std::int64_t b, std::int64_t kv) {
     if (b == batch_ && kv == head_) return;
     batch_ = b;
@@ -231,8 +231,8 @@ class Worker {
       }
       value_.read_row(b, kv, j, {values_.data() + j * p_.head_dim_v, at(p_.head_dim_v)});
     }
-    // Clears the buffer, which may contain values of a longer sequence. They are multiplied by the
-    // probability 0, so they must be finite.
+    // Sets the rest of the buffer to zero, because it may contain values of a longer sequence. The
+    // loop multiplies these values by the probability 0, so they must be finite.
     std::fill(values_.begin() + length * p_.head_dim_v, values_.begin() + room * p_.head_dim_v,
               0.0);
   }
@@ -246,7 +246,8 @@ class Worker {
     }
   }
 
-  /// Chooses the panels of keys to which one of the queries from `first` to `last` may attend.
+  /// Chooses the panels (blocks of keys) that at least one query from `first` to `last` may attend
+  /// to.
   void choose_panels(std::int64_t b, std::int64_t first, std::int64_t last) {
     const std::int64_t first_key = mask_.kept_range(b, first).first;
     const std::int64_t last_key = mask_.kept_range(b, last).last;
@@ -259,8 +260,7 @@ class Worker {
     if (position_bias_.present()) bias_.assign(at(keys), 0.0);
   }
 
-  /// Replaces scores by probabilities that are not yet divided by their sum; store_output() divides
-  /// them.
+  /// Replaces scores by exp(score - max). store_output() divides by the sum later.
   void softmax(std::int64_t b, std::int64_t n, std::int64_t i, ScoreRow row) {
     const std::int64_t first = first_panel_ * panel_keys;
     const std::size_t keys = std::min(keep_.size(), at(p_.length_kv(b) - first));
@@ -294,8 +294,8 @@ class Worker {
     }
   }
 
-  /// Replaces the unmasked scores of a row by those of the formula, and returns their maximum.
-  /// `at`: the first key of the row.
+  /// Replaces the unmasked scores of a row by the results of the user's formula, and returns their
+  /// maximum. `at`: the first key of the row.
   double replace_scores(const reference::ScorePosition& at, ScoreRow row) const {
     double largest = -std::numeric_limits<double>::infinity();
     for (std::int64_t column = 0; column < std::ssize(keep_); ++column) {
@@ -332,8 +332,8 @@ class Worker {
   std::vector<std::uint8_t> keep_;
 };
 
-/// Numbers the tasks, which are blocks of task_queries rows: all blocks of a sequence before those
-/// of the next sequence, and within a sequence all blocks of a head before those of the next head.
+/// Assigns a number to each task. A task is a block of task_queries rows. The order is: sequence,
+/// then head, then block.
 class Tasks {
  public:
   explicit Tasks(const Problem& p) {

@@ -24,7 +24,8 @@ using attention::Dense;
 using attention::ForwardRow;
 using spec::at;
 
-/// The largest sum that masked pairs may add to an element of the output if each adds phi.
+/// Returns the largest amount that masked pairs may add to an element of the output, if each masked
+/// probability is 1.
 double residue_of(const Dense& dense, const spec::RowPosition& row, std::int64_t d) {
   const std::int64_t kv = row.n / dense.problem.group();
   double sum = 0, largest = 0;
@@ -36,8 +37,8 @@ double residue_of(const Dense& dense, const spec::RowPosition& row, std::int64_t
   return dense.largest_kappa * std::min(sum, entries * largest);
 }
 
-/// The floors of all channels of the output, by key head. All query rows of a group have the same
-/// floor.
+/// Computes the floors (the largest numbers that count as zero) of all output channels, per key
+/// head. All query rows of a group have the same floor.
 class Floors {
  public:
   Floors(const Dense& dense, double phi) : dense_(dense), phi_(phi) {
@@ -66,9 +67,9 @@ spec::Extents output_extents(const Dense& dense) {
   return extents;
 }
 
-/// Returns the rounding errors of one row of the output. Weights that are almost equal may all be
-/// rounded in the same direction, so lambda, the factor of the probable error, grows with the root
-/// of their number.
+/// Returns the rounding errors of one output row. A kernel may round many almost equal weights in
+/// the same direction. Therefore the factor of the probable error (lambda, equation E18) grows with
+/// the square root of the number of such weights.
 engine::Output output_of_row(const Dense& dense, engine::Output output, const ForwardRow& row,
                              std::int64_t b) {
   output.lambda *= std::sqrt(row.alike);
@@ -77,8 +78,8 @@ engine::Output output_of_row(const Dense& dense, engine::Output output, const Fo
   return output;
 }
 
-/// Returns whether many rows of the output are nearly one row of value: the only key of a sequence
-/// takes what a sink leaves. Then the final cast rounds them in the same direction.
+/// Returns whether many output rows may be nearly equal to the same row of value, so that the final
+/// cast rounds them in the same direction. This happens in a sequence with one key and a sink.
 bool has_rows_of_one_key(const Dense& dense) {
   if (dense.sinks.empty()) return false;
   for (std::int64_t b = 0; b < dense.keys.batch; ++b)
@@ -86,10 +87,10 @@ bool has_rows_of_one_key(const Dense& dense) {
   return false;
 }
 
-/// Returns whether a mean over errors is meaningful. It is not meaningful if many rows have the
-/// same error. This happens if all scores are about equal, or if fp32 or the staged type cannot
-/// represent 1 / keep_prob, because the product with the weight 1 of a row's largest score then has
-/// the same rounding error in all rows.
+/// Returns whether the mean of the errors is a useful statistic. It is not if many rows have the
+/// same error: if all scores are about equal, or if 1 / keep_prob is not a power of two. In the
+/// second case the product of 1 / keep_prob and a row's largest weight, 1, has the same rounding
+/// error in all rows.
 bool is_biasable(const Dense& dense) {
   int exponent = 0;
   return attention::scores_vary(dense) && !has_rows_of_one_key(dense) &&
@@ -111,7 +112,8 @@ double channels_of(const Dense& dense, std::int64_t b, std::int64_t kv) {
   return attention::effective_channels(rows, dense.problem.head_dim_v);
 }
 
-/// The element of a statistic's tensor that contains the first copy of the row at `place`.
+/// Returns the storage index of a row's first copy in a statistics tensor. `place`: the index of
+/// the row.
 std::int64_t element_of(const spec::Tensor& tensor, std::int64_t place) {
   std::int64_t element = tensor.offset;
   for (std::size_t k = tensor.shape.size() - 1; k-- > 0; place /= tensor.shape[k])
@@ -119,7 +121,7 @@ std::int64_t element_of(const spec::Tensor& tensor, std::int64_t place) {
   return element;
 }
 
-/// Checks that the copies of every value of a statistic have the same bits.
+/// Checks that all copies of a statistics value have the same bits.
 void check_copies(const std::string& name, const spec::Tensor& tensor, std::int64_t rows,
                   std::vector<Finding>& findings) {
   StructureFindings differing(name, FactKind::differs_from_copy, findings);
@@ -157,7 +159,8 @@ spec::Extents ForwardBasis::statistics_extents() const {
   return extents;
 }
 
-/// A statistic has no standard deviation, and no cast to a narrower type adds to its error.
+/// The expectation of a statistic (maximum or sum) has no standard deviation of the errors. No cast
+/// to a narrower type adds an error.
 Expectation ForwardBasis::of_statistic(const std::string& name, const Value& value_of) const {
   Expectation e{.name = name, .extents = statistics_extents(), .rows = judged_};
   e.resize(e.row_count());
@@ -189,8 +192,8 @@ std::vector<Expectation> ForwardBasis::of_statistics() const {
   }));
   all.push_back(of_statistic("softmax_sum", [](const ForwardRow& row) {
     if (row.keys == 0) return std::pair(attention::dead_statistics.sum, attention::Limits());
-    // The tolerance includes the error of the maximum, because relations and packs compare sums
-    // that belong to the kernel's own maximum.
+    // The limit of softmax_sum contains the error of the maximum, because relations (comparisons of
+    // runs) and packs (stored test cases) compare sums that belong to the kernel's own maximum.
     const auto limit = [&](double of_sum, double of_max) {
       return row.sum * (of_sum + (1 + of_sum) * engine::growth(of_max));
     };
@@ -253,8 +256,8 @@ Expectation ForwardBasis::of_output(std::span<const std::int64_t> rows) const {
   return e;
 }
 
-/// E16. Adds 1 / D_eff to the variance share s of every row whose share is above 0. D_eff is the
-/// effective number of channels of the row's head.
+/// Equation E16. Adds 1 / D_eff to the variance share of every row with a share above 0. D_eff is
+/// the effective number of independent channels of the row's head.
 void ForwardBasis::add_channels(Expectation& e) const {
   std::int64_t head = -1;
   double channels = 1;
@@ -274,7 +277,8 @@ std::vector<TileSums> ForwardBasis::tile_sums(bool averages) const {
   const attention::Op::Problem& p = dense_.problem;
   TileSums sums{
       .name = "attention_out", .extents = output_extents(dense_), .signs = RowSigns(seed_)};
-  // Only every k-th tile is summed, so that the sums cost at most this many multiplications.
+  // The largest number of multiplications for tile sums. If all tiles cost more, only every k-th
+  // tile is summed.
   constexpr double affordable = 1e12;
   double cost = 0;
   for (std::int64_t b = 0; b < p.batch; ++b)
@@ -301,9 +305,9 @@ std::vector<TileSums> ForwardBasis::tile_sums(bool averages) const {
   return {std::move(sums)};
 }
 
-/// Adds values and errors of the rows to the sums of their tiles. The errors of different rows are
-/// independent, except for shared errors. The error of the final cast is added later, when the
-/// written rows are known.
+/// Adds values and errors of the rows to the sums of their tiles (blocks of rows). Errors of
+/// different rows are independent, except those that rows have in common. The error of the final
+/// cast is added later, when the kernel's rows are known.
 void ForwardBasis::add_tiles(const std::vector<std::int64_t>& rows,
                              const std::vector<std::size_t>& tile_of, bool averages,
                              TileSums& sums) const {
@@ -358,8 +362,8 @@ std::vector<Finding> ForwardBasis::check_structure(const ForwardTensors& outputs
   return findings;
 }
 
-/// Checks that a row without an unmasked key is zero, up to residues, and that other rows are
-/// finite if nothing can overflow.
+/// Checks that a row without an unmasked key is zero, apart from the small numbers that masked
+/// pairs may leave. Checks that other rows are finite if nothing can overflow.
 void ForwardBasis::check_rows(const spec::Tensor& output, std::vector<Finding>& findings) const {
   const spec::Extents extents = output_extents(dense_);
   const spec::HeadView view(output, dense_.problem.input_layout, extents);
@@ -434,8 +438,9 @@ std::vector<double> ForwardBasis::values(const RowsOf& rows, const ForwardTensor
   }
   for (std::size_t k = 0; k < max.size(); ++k) {
     const std::int64_t number = rows.rows[k], b = dense_.queries.position(number).b;
-    // No document defines the statistics of a sequence without keys. With a sink they are the sink
-    // and 1, or 0 and 0, which the vendor's code writes.
+    // The documents do not define the statistics of a sequence without keys. With a sink, the judge
+    // accepts two results: softmax_max = sink and softmax_sum = 1, or both 0, which the vendor's
+    // code writes.
     if (dense_.keys.length(b) == 0 && !dense_.sinks.empty() && max[k] == 0 && sum[k] == 0)
       max[k] = row(number).max, sum[k] = row(number).sum;
     else if (dense_.keys.length(b) == 0 && dense_.sinks.empty() &&

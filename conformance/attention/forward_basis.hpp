@@ -17,25 +17,26 @@
 
 namespace assay::conformance {
 
-/// The outputs of a forward: attention_out, and the two statistics of each row in eight equal
-/// copies.
+/// The outputs of a forward case: attention_out, and the two statistics of each row. Each statistic
+/// has eight equal copies.
 struct ForwardTensors {
   const spec::Tensor &softmax_max, &softmax_sum, &attention_out;
 };
 
-/// The data and functions with which a forward of attention is judged. The class accepts any rule
+/// Base class with the data and functions that judge a forward case. The class works for any rule
 /// that decides which query attends to which key. judge/basis.hpp describes the members. Each
 /// operator derives its own Basis from this class and adds the other members.
 class ForwardBasis {
  public:
-  /// Keeps a reference to the arithmetic. `judged`: the numbers of the judged query rows, in
+  /// Keeps a reference to the arithmetic. `judged`: the row numbers of the judged queries, in
   /// ascending order.
   ForwardBasis(attention::Dense dense, std::vector<std::int64_t> judged,
                const Arithmetic& arithmetic, std::uint64_t seed);
 
-  /// Returns the expectations of softmax_max, softmax_sum and attention_out. softmax_sum is
-  /// expected for the exact maximum, so `values` must convert the kernel's sum (see `transported`).
-  /// For saves=lse softmax_sum is left out, and softmax_max is m + ln z.
+  /// Returns the expectations (expected values and tolerances) of softmax_max, softmax_sum and
+  /// attention_out. The expected softmax_sum belongs to the exact maximum, so `values` must convert
+  /// the kernel's sum (see `transported`). For saves=lse there is only one expected statistic, m +
+  /// ln z (row maximum plus logarithm of the softmax sum), under the name softmax_max.
   std::vector<Expectation> expectations() const;
   std::vector<TileSums> tile_sums(bool averages) const;
   bool consistent() const { return true; }  ///< no input is the result of another one
@@ -43,21 +44,23 @@ class ForwardBasis {
  protected:
   const attention::Dense& dense() const { return dense_; }
   const spec::Numerics& numerics() const { return arithmetic_.numerics; }
-  /// Converts a definition of statistics and output to one of the outputs that are judged. (With
-  /// saves=lse the judged statistic is m + ln z.)
+  /// `definition` computes the statistics and the output with high precision. Returns a definition
+  /// of the judged outputs; these differ with saves=lse, because the judge then compares m + ln z
+  /// (the log-sum-exp).
   std::unique_ptr<Definition> definition_from(std::unique_ptr<Definition> of_statistics) const;
 
-  /// Checks every element of all outputs, judged or not: storage, equal copies of statistics,
-  /// finite values, and zeros in rows without an unmasked key.
+  /// Checks every element of all outputs, including rows that are not judged: storage, equal copies
+  /// of statistics, finite values, and zeros in rows without an unmasked key.
   std::vector<Finding> check_structure(const ForwardTensors& outputs) const;
-  /// Returns the values of some rows of an output; for a statistic, its first copy.
+  /// Returns the values of some rows of an output. For a statistic, returns the first of the eight
+  /// copies.
   std::vector<double> values(const RowsOf& rows, const ForwardTensors& outputs) const;
-  /// E48. Converts softmax_sum of a judged row: returns the sum that belongs to the exact maximum
-  /// instead of the kernel's own maximum.
+  /// Equation E48. Converts softmax_sum of a judged row. The kernel's sum belongs to the maximum
+  /// that the kernel found; the result belongs to the exact maximum.
   double transported(std::int64_t row, double softmax_max, double softmax_sum) const;
 
  private:
-  /// A statistic of a row, and the bounds of its error.
+  /// A function that returns a statistic of a row and the bounds of its error.
   using Value =
       std::function<std::pair<double, attention::Limits>(const attention::ForwardRow& row)>;
 

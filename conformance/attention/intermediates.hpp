@@ -8,33 +8,35 @@
 
 namespace assay::conformance {
 
-/// The values of an unmasked pair: score, probability, probability after dropout, and the gradients
-/// of probability and score.
+/// The intermediate values of an unmasked pair: score, probability, probability after dropout, and
+/// the gradients of probability and score.
 struct PairNumbers {
   double score, prob, dropped, dprob, dscore;
 };
 
-/// Access to the pairs of the high-precision definition of attention.
+/// Gives access to the values of single pairs in the high-precision definition of attention.
 struct PairSource {
   spec::Extents queries, keys;
   bool has_dropout = false;
   std::function<bool(std::int64_t b, std::int64_t n, std::int64_t i, std::int64_t j)> keeps;
   std::function<PairNumbers(std::int64_t b, std::int64_t n, std::int64_t i, std::int64_t j)> pair;
-  /// Empty for a forward, which has no gradients of probability and score.
+  /// Not set for a forward case, which has no gradients of probability and score.
   std::function<double(std::int64_t b, std::int64_t n, std::int64_t i)> row_term;
 };
 
-/// The largest number of pairs that are computed, because each pair takes long in high precision.
+/// The largest number of pairs for which values are computed, because each pair takes long in high
+/// precision.
 inline constexpr std::int64_t most_pairs = std::int64_t{1} << 20;
 
 /// Returns S, P, dP, dS and, with dropout, P_dropped, of shape (batch, heads_q, seq_q, seq_kv), and
 /// row_term (batch, heads_q, seq_q). For masked pairs, P and dS are 0, and S and dP are NaN,
 /// because kernels need not compute them. Positions after the end of a shorter sequence are NaN.
-/// Returns no arrays if there are more than 2^20 pairs, since each pair is computed separately in
-/// high precision.
+/// Returns no arrays for more than 2^20 pairs, because each pair is computed separately in high
+/// precision.
 Intermediates intermediates_of(const PairSource& source);
 
-/// Returns these arrays from a high-precision definition; `keeps` says which pairs are unmasked.
+/// Returns S, P, dP, dS and row_term (for each row the sum of dy times attention_in), computed with
+/// a high-precision definition. `keeps` says which pairs are unmasked.
 template <class Problem, class Definition, class Keeps>
 Intermediates intermediates_of(const Problem& problem, const Definition& definition,
                                bool has_dropout, Keeps&& keeps) {

@@ -14,7 +14,8 @@ namespace {
 constexpr const char* max_name = "softmax_max";
 constexpr const char* sum_name = "softmax_sum";
 
-/// Replaces the rows of both statistics by one row of m + ln z, if both are present.
+/// Replaces the rows softmax_max (m) and softmax_sum (z) by one row of m + ln z, if both are
+/// present.
 DefinedRows with_lse(DefinedRows rows) {
   const auto max = std::ranges::find(rows, max_name, &DefinedRows::value_type::first);
   const auto sum = std::ranges::find(rows, sum_name, &DefinedRows::value_type::first);
@@ -52,15 +53,16 @@ double log_sum_exp(double softmax_max, double softmax_sum) {
   return std::isinf(lse) || lse <= dead_statistics.max ? dead_statistics.max : lse;
 }
 
-/// In base 2 the kernel rounds log2 e, its product with m, the sum, ln 2, and the product with
-/// ln 2.
+/// Number of roundings of m + ln z. In base 2 a kernel rounds five times: log2 e, its product with
+/// m, the sum, ln 2, and the product with ln 2.
 double saving_error(double max, double log, const Arithmetic& n) {
   const double roundings = n.numerics.fused ? 6 : 2;
   return n.numerics.log_error * std::max(1.0, log) + roundings * n.u * (max + log);
 }
 
-/// E50. The sum is exp(m* - m) z* (1 + s) for the kernel's own m, so the error of m cancels in m +
-/// ln z.
+/// Equation E50. The error of the kernel's maximum m cancels in m + ln z: for this m, the exact
+/// softmax sum is exp(m* - m) z*, where m* and z* are the exact statistics. s is the relative error
+/// of the kernel's sum z.
 Limits lse_error(const ForwardRow& row, const Arithmetic& n) {
   const auto error = [&](double of_sum, double of_max) {
     const double moved = -std::log1p(-std::min(of_sum, 1.0));

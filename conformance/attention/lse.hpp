@@ -14,23 +14,25 @@
 #include "judge/definition.hpp"
 #include "judge/relations/trial.hpp"
 
-/// Judges forwards that declare saves=lse. Their softmax_max and softmax_sum are any two numbers m
-/// and z; m + ln z is judged, under the name softmax_max. Derivation: docs/forward.md.
+/// Judges forward kernels that declare saves=lse. Their softmax_max and softmax_sum may be any two
+/// numbers m and z; the judge compares m + ln z, under the name softmax_max. Derivation:
+/// docs/forward.md.
 namespace assay::conformance::attention {
 
 inline bool saves_lse(const spec::Numerics& numerics) { return numerics.saves == spec::Saved::lse; }
 
-/// Returns m + ln z. Rows without an unmasked key give an infinity, or a number up to -FLT_MAX; for
-/// them the result is -FLT_MAX.
+/// Returns m + ln z. For a row without an unmasked key, a kernel may return an infinity, or a
+/// number up to -FLT_MAX; the result is then -FLT_MAX.
 double log_sum_exp(double softmax_max, double softmax_sum);
 
-/// Returns whether m + ln z is that of a row without an unmasked key.
+/// Returns whether m + ln z (the log-sum-exp of a row) has the value of a row without an unmasked
+/// key.
 inline bool is_of_no_key(double softmax_max, double softmax_sum) {
   return log_sum_exp(softmax_max, softmax_sum) == dead_statistics.max;
 }
 
-/// Copies the statistics of the rows that have no unmasked key in `from`. The tensors of both must
-/// have the same views.
+/// For all rows without an unmasked key, copies the statistics from `from` to `to`. The statistics
+/// tensors of both must have equal strides and offsets.
 template <class Inputs>
 void copy_rows_without_keys(const Inputs& from, Inputs& to) {
   const std::vector<std::int64_t> of_max = viewed_elements(from.softmax_max),
@@ -43,22 +45,23 @@ void copy_rows_without_keys(const Inputs& from, Inputs& to) {
   }
 }
 
-/// Returns the error of computing m + ln z from m and z, for these magnitudes of m and ln z.
+/// Returns the rounding error of computing m + ln z from m and z. The arguments are the magnitudes
+/// of m and ln z.
 double saving_error(double max, double log, const Arithmetic& arithmetic);
 
 /// Returns the largest error of m + ln z (equation E50 in docs/formula_sheet.md).
 Limits lse_error(const ForwardRow& row, const Arithmetic& arithmetic);
 
-/// Returns a definition whose rows of softmax_max are the log-sum-exp, and which has no
+/// Returns a high-precision definition that gives the log-sum-exp as softmax_max, and no
 /// softmax_sum.
 std::unique_ptr<Definition> lse_definition(std::unique_ptr<Definition> of_statistics);
 
-/// Returns the outputs as a relation compares them: for saves=lse, softmax_max is the log-sum-exp,
-/// and softmax_sum is left out.
+/// Returns the outputs in the form in which relations (comparisons of runs) compare them. For
+/// saves=lse, softmax_max is the log-sum-exp, and softmax_sum is left out.
 OutputValues compared_statistics(OutputValues values, const spec::Numerics& numerics);
 
-/// Returns whether the output of this name is compared bit by bit in exact cases. With saves=lse no
-/// statistic is compared so, because ln z is not exact.
+/// Returns whether an exact case compares this output bit by bit. With saves=lse the answer is
+/// false for statistics, because ln z is not exact.
 inline bool has_exact_bits(std::string_view output, const spec::Numerics& numerics) {
   return !saves_lse(numerics) || (output != "softmax_max" && output != "softmax_sum");
 }

@@ -17,8 +17,7 @@ void fill_ends(const MaskSlice& mask, std::span<const std::int64_t> ends) {
     }
     return;
   }
-  // The inner loop follows the shorter stride, so that adjacent elements are set one after the
-  // other.
+  // The inner loop follows the smaller stride, so that it writes adjacent elements.
   const bool by_columns = mask.row_stride < mask.column_stride;
   const std::int64_t outer = by_columns ? mask.columns : rows,
                      inner = by_columns ? rows : mask.columns;

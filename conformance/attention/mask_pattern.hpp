@@ -5,10 +5,11 @@
 
 namespace assay::conformance::attention {
 
-/// The key pattern of a mask: queries attend once to each key that the mask keeps.
+/// The key pattern of a mask: a query attends once to each unmasked key.
 class MaskPattern final : public KeyPattern {
  public:
-  /// Keeps a reference to `atten_mask`; null: no pair is masked. Errors: as reference::Mask.
+  /// Keeps a reference to `atten_mask`; if it is null, no pair is masked. Errors: the errors of
+  /// reference::Mask.
   MaskPattern(const spec::FlashAttentionScoreGrad::Problem& problem, const spec::Tensor* atten_mask)
       : problem_(problem), mask_(problem, atten_mask) {}
 

@@ -13,8 +13,8 @@ bool is_query(const Place& p) { return p.is(Stream::query) || p.is(Stream::query
 bool is_key(const Place& p) { return p.is(Stream::key) || p.is(Stream::key_rope); }
 
 double large_exponent(const Place& p) {
-  // Large data with scores of ordinary size: the exponents of query and key cancel, and the bias is
-  // not enlarged.
+  // Makes query and key with large numbers but ordinary scores: the exponents of query and key
+  // cancel in the products, and the bias stays small.
   if (is_query(p)) return p.normal() * (p.half() ? 0x1p3 : 0x1p30);
   if (is_key(p)) return p.normal() * (p.half() ? 0x1p-3 : 0x1p-30);
   if (p.is(Stream::pse)) return p.normal();
@@ -30,9 +30,9 @@ double overflow_fp16(const Place& p) {
   return p.is(Stream::value) ? 4 * p.normal() : p.normal();
 }
 
-/// Models hide a key with a bias of -10^9, or with the lowest number of its type. Key 0 (or the
-/// diagonal, if the bias depends on i - j) stays visible: a query without visible keys tests
-/// nothing.
+/// Imitates models that hide a key with a bias of -10^9, or with the lowest number of the type. Key
+/// 0 stays visible, because a query without visible keys tests nothing. If the bias depends on i -
+/// j, the diagonal stays visible instead.
 double masking_pse(const Place& p) {
   constexpr std::int64_t tile = 64;
   const bool hides_tile = p.d >= tile && chosen(p.head, p.d / tile, 4);

@@ -9,15 +9,15 @@
 
 namespace assay::conformance::attention {
 
-/// The input profiles of attention.
+/// Returns the input profiles of attention: named distributions of the input values.
 std::span<const InputProfile> profiles();
-/// Returns the function that draws the values of a profile. Errors: std::invalid_argument for an
-/// unknown name.
+/// Returns the function that draws input values with this profile (named distribution). Errors:
+/// std::invalid_argument for an unknown name.
 ProfileValue profile_value(const std::string& name);
 
-/// Multiplies the softmax sums of a forward pass by the factors of the profile, so that they no
-/// longer match the other inputs. `queries` contains the indices of the rows; rows without a key
-/// stay unchanged.
+/// Multiplies the softmax sums of a forward pass by factors, so that they no longer match the other
+/// inputs. The input profile defines the factors. `queries`: the query rows. Rows without an
+/// unmasked key stay unchanged.
 void disturb_statistics(const std::string& profile, spec::DType dtype, const spec::Extents& queries,
                         std::vector<double>& softmax_sum);
 

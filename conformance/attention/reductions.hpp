@@ -6,11 +6,12 @@
 #include "case/lengths.hpp"
 #include "case/reduction.hpp"
 
-/// Ways to shrink a case, common to all attention operators.
+/// Steps that make a failing case smaller, common to all attention operators.
 namespace assay::conformance {
 
-/// Returns smaller cases for shrinking. The first have fewer key heads (first with one query head
-/// per key head, then with the whole group), the last have fewer query heads per key head.
+/// Returns cases with fewer heads. First come cases with fewer key heads: for each number of key
+/// heads, one case with one query head per key head, and one with the original number. Then come
+/// cases with fewer query heads per key head.
 template <class Op>
 std::vector<Case<Op>> fewer_heads(const Case<Op>& c) {
   const std::int64_t group = c.problem.group(), heads_kv = c.problem.heads_kv;
@@ -28,7 +29,7 @@ std::vector<Case<Op>> fewer_heads(const Case<Op>& c) {
   return cases;
 }
 
-/// Returns cases with some of the sequences.
+/// Returns cases that contain only some of the sequences.
 template <class Op>
 std::vector<Case<Op>> without_sequences(const Case<Op>& c) {
   using Problem = typename Op::Problem;
@@ -42,7 +43,8 @@ std::vector<Case<Op>> without_sequences(const Case<Op>& c) {
 }
 
 /// Returns cases with fewer queries, or with fewer keys. `cut(c, queries, keys)` returns a case
-/// with at most this many of both in each sequence; `least(problem)` the fewest keys of a sequence.
+/// with at most these numbers in each sequence. `least(problem)` returns the smallest allowed
+/// number of keys in a sequence.
 template <class Op, auto cut>
 std::vector<Case<Op>> fewer_queries(const Case<Op>& c) {
   std::vector<Case<Op>> cases;

@@ -8,7 +8,7 @@
 
 namespace assay::conformance::attention {
 
-/// softmax_max and softmax_sum of a row.
+/// The statistics softmax_max and softmax_sum of one row.
 struct RowStatistics {
   double max, sum;
 };
@@ -17,8 +17,9 @@ struct RowStatistics {
 inline constexpr RowStatistics dead_statistics = {-std::numeric_limits<float>::max(),
                                                   std::numeric_limits<float>::max()};
 
-/// Returns the statistics of the fully masked rows of sequence b. For a sequence without keys the
-/// vendor's software writes 0 and 0, so the seed selects these or the usual values.
+/// Returns the statistics of the fully masked rows in sequence b. For a sequence without keys, the
+/// vendor's software writes maximum 0 and sum 0. In this case the random seed decides whether the
+/// result is 0 and 0 or the values for other fully masked rows.
 inline RowStatistics dead_statistics_of(const spec::FlashAttentionScoreGrad::Problem& problem,
                                         std::int64_t b, std::uint64_t seed) {
   const bool is_keyless = is_packed(problem.input_layout) && problem.length_kv(b) == 0;

@@ -28,7 +28,8 @@ struct Checked {
   FactKind not_zero;  ///< says why a row must be zero
 };
 
-/// unit_floor(row, d): an upper bound of |x| in every correct kernel, for P = 1 in every pair.
+/// Checks the values of one output. unit_floor(row, d): an upper bound of |x| for an element x of a
+/// correct kernel if P = 1 in every pair.
 template <class UnitFloor>
 void check_values(const Checked& c, const Op::Problem& p, const Arithmetic& arithmetic,
                   UnitFloor&& unit_floor, std::vector<Finding>& findings) {
@@ -55,8 +56,8 @@ void check_values(const Checked& c, const Op::Problem& p, const Arithmetic& arit
       }
 }
 
-/// TND: tokens that belong to no sequence have a gradient of 0. Source: the vendor's kernels first
-/// clear the sums of all tokens (requirement TND-3b).
+/// Checks the TND tokens that belong to no sequence: their gradient must be 0. Source: the vendor's
+/// kernels first clear the sums of all tokens (requirement TND-3b).
 void check_padding(const char* name, const spec::Tensor& tensor, const spec::Extents& e,
                    std::vector<Finding>& findings) {
   StructureFindings nonzero(name, FactKind::nonzero_without_sequence, findings, 0);
@@ -103,8 +104,8 @@ ExpectedZeros expected_zeros(const Dense& dense) {
 
 namespace {
 
-/// Returns an upper bound of P = exp(score - max) / sum. A large fp32 score has no digits after the
-/// binary point, so P can be far above 1 if max is rounded.
+/// Returns an upper bound of P = exp(score - max) / sum. The fp32 number of a large score has no
+/// fraction bits, so P can be far above 1 if max is rounded.
 double largest_prob_of(const Dense& dense) {
   double largest = 0;
   for (std::int64_t row = 0; row < dense.queries.rows(); ++row)
@@ -149,7 +150,8 @@ std::vector<Finding> check_structure(const Dense& dense, const Arithmetic& arith
   };
   const auto of_key = [&](const std::vector<double>& sums, std::int64_t width, std::int64_t first) {
     return [&, width, first](const spec::RowPosition& row, std::int64_t d) {
-      // If no query can attend to a key, masked pairs leave no residue in the gradient of the key.
+      // If no query can attend to a key, masked pairs leave no small number in the gradient of the
+      // key.
       if (dense.key_pattern->entries_of_key(row) == 0) return 0.0;
       return sums[at((row.b * p.heads_kv + row.n) * width + first + d)];
     };

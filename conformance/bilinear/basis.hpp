@@ -27,7 +27,8 @@ std::vector<const spec::Tensor*> tensor_list(const Tensors& tensors) {
   return list;
 }
 
-/// Returns the inputs of a case: make(k, parameter) for input k, which `parameter` describes.
+/// Returns the input tensors of a case. make(k, parameter) creates input k with the shape and type
+/// of `parameter`.
 template <class Op, class Make>
 typename Op::Inputs made_inputs(const Case<Op>& c, const Make& make) {
   typename Op::Inputs inputs;
@@ -43,7 +44,8 @@ typename Op::Inputs made_inputs(const Case<Op>& c, const Make& make) {
   return inputs;
 }
 
-/// Returns the inputs of a case with the values of a profile.
+/// Returns the input tensors of a case, filled by an input profile (a named distribution of
+/// values).
 template <class Op>
 typename Op::Inputs drawn_inputs(const Case<Op>& c, ProfileValue value) {
   const Form form = form_of<Op>(c.problem);
@@ -53,7 +55,7 @@ typename Op::Inputs drawn_inputs(const Case<Op>& c, ProfileValue value) {
   });
 }
 
-/// The judged rows of every output.
+/// Returns which rows of each output are judged.
 template <class Op>
 std::vector<std::vector<std::int64_t>> judged_rows_of(const Form& form, const Case<Op>& c) {
   std::vector<std::vector<std::int64_t>> judged;
@@ -62,7 +64,8 @@ std::vector<std::vector<std::int64_t>> judged_rows_of(const Form& form, const Ca
   return judged;
 }
 
-/// The data for the judgement of a case; judge/basis.hpp describes the members.
+/// The data that the judge needs for one case: references, tolerances and structure checks.
+/// judge/basis.hpp describes the members.
 template <class Op>
 class Basis {
  public:

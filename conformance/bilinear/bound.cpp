@@ -13,9 +13,10 @@ Call call_of(const Arithmetic& n) {
           .part = store_of(n.numerics.partials, n.numerics.round_stage)};
 }
 
-/// Equations E32, E34: returns the error model of the sum and the cast of an element with
-/// `products` products. With few products it counts that the first one is added to an empty
-/// accumulator, which is exact in fp32 and rounds the product in fp16.
+/// Equations E32, E34: returns the error model of the sum and the final cast of an output element
+/// with `products` products. If `few` is true, the model uses that the addition of the first
+/// product to 0 is exact in an fp32 accumulator. In an fp16 accumulator this addition rounds the
+/// product.
 engine::Output output_of(const Arithmetic& n, std::int64_t elements, double products, bool few) {
   engine::Output output = conformance::output_of(n, elements);
   const bool is_half = n.numerics.accumulator == spec::Accumulator::fp16;
@@ -32,7 +33,8 @@ engine::Output output_of(const Arithmetic& n, std::int64_t elements, double prod
   return output;
 }
 
-/// Returns whether a number of that size may become infinite in a kernel before it is written.
+/// Returns whether a number of this size may overflow in an fp16 intermediate of the kernel, before
+/// it is written.
 bool overflows_inside(const Arithmetic& n, double size) {
   const bool is_narrow = n.numerics.stage == spec::DType::fp16 ||
                          n.numerics.partials == spec::DType::fp16 ||

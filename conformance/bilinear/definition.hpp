@@ -15,19 +15,21 @@
 
 namespace assay::conformance::bilinear {
 
-/// Returns the definition (the high-precision reference) of the operator. It keeps a reference to
-/// the operands. Every operator of this kind specialises it.
+/// Returns the definition of the operator, which is its reference in high precision. The definition
+/// keeps a reference to the operands. Every operator whose outputs are sums of products specialises
+/// this function.
 template <class Op>
 std::unique_ptr<Definition> definition_of(const typename Op::Problem& problem,
                                           const Operands& operands);
 
-/// Computes exact products and sums with an Oracle for each head, which is created only if the head
-/// is requested.
+/// Computes exact products and sums. Each head has one object of the class Oracle (the reference of
+/// one head), which is created when the head is first requested.
 template <class Oracle>
 class DefinitionByHeads : public Definition {
  public:
   using Make = std::function<Oracle(std::int64_t n)>;
-  /// Returns a row of output `sum`; the oracle has only one head, with index 0.
+  /// A function that returns a row of output number `sum`. The Oracle object (the reference of one
+  /// head) contains only this head, with index 0.
   using Row = std::vector<reference::Wide> (*)(const Oracle& oracle, std::size_t sum,
                                                const spec::RowPosition& row);
 

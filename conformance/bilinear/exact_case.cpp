@@ -23,7 +23,7 @@ using spec::at;
 constexpr int most_attempts = 64;
 
 bool is_16_bit(spec::DType type) { return type == spec::DType::fp16 || type == spec::DType::bf16; }
-/// The range of an operand: integers up to an amplitude, times a power of two.
+/// The value range of an input: integers up to an amplitude, times a power of two.
 struct Range {
   std::int64_t amplitude;
   int exponent;
@@ -34,22 +34,24 @@ struct Ranges {
   std::uint64_t one_in = 2;  ///< one in this many elements of the thinned operand is not zero
 };
 
-/// Returns whether a kernel stores any number in fp16, whose range is small.
+/// Returns whether the kernel stores any number in fp16. The range of fp16 is small.
 bool has_half(const spec::Numerics& numerics, spec::DType io) {
   constexpr spec::DType half = spec::DType::fp16;
   return io == half || numerics.stage == half || numerics.partials == half ||
          numerics.accumulator == spec::Accumulator::fp16;
 }
 
-/// On track exact, products fit into every type in which a kernel stages them. On track
-/// exact_staged, products have more bits than the staging type, so that staging rounds them.
+/// Returns the value ranges that are tried first. For the track (test method) `exact`, the kernel
+/// must store every product without rounding. For the track `exact_staged`, products have more bits
+/// than the 16-bit type of the kernel's intermediates, so the kernel must round them.
 Ranges first_ranges(const ExactQuestion& question, const spec::Numerics& numerics, int bits) {
   const int io_bits = spec::format_of(question.io).significand_bits;
   const bool fits = question.track == Track::exact;
   const std::int64_t thinned = fits ? 3 : 63;
   const std::int64_t other =
       fits ? ((std::int64_t{1} << bits) - 1) / thinned : (std::int64_t{1} << (io_bits - 1)) - 1;
-  // In fp16 a sum of 2^24 units must be below the largest finite number.
+  // The exponent is at most -5 for fp16. A sum of up to 2^24 units of 2^exponent must be below the
+  // largest finite number of fp16.
   const Random random = stream(question.seed, Stream::exact_case);
   const int largest = has_half(numerics, question.io) ? -5 : 6;
   Ranges ranges;
@@ -71,8 +73,8 @@ Integers drawn_rows(const spec::Extents& e, std::int64_t amplitude, const DrawnP
   return values;
 }
 
-/// Keeps about one in `one_in` elements and zeroes the others; then sets one element of each head
-/// to 1 or -1, so that no head is all zero.
+/// Keeps each element with a probability of about 1 / one_in and sets the others to zero. Then sets
+/// one element of each head to 1 or -1, so that no head is completely zero.
 void thin(Integers& values, const spec::Extents& e, std::uint64_t one_in,
           const DrawnPlaces& places) {
   for (std::int64_t row = 0; row < e.rows(); ++row) {
@@ -103,7 +105,8 @@ std::vector<ExactOperand> draw(const ExactQuestion& question, const Ranges& rang
   return drawn;
 }
 
-/// Rounds a product to the staging type. Products and results are integers, in units of 2^exponent.
+/// Rounds a product to the 16-bit type in which the kernel stores intermediate products. Products
+/// and results are integers in units of 2^exponent.
 class StagedProduct {
  public:
   StagedProduct(const spec::Numerics& numerics, int exponent)
@@ -126,8 +129,8 @@ class StagedProduct {
   std::int64_t limit_ = 0;
 };
 
-/// The exact sums of one output, and the largest sum of magnitudes, which bounds every order of
-/// summation.
+/// The exact sums of one output. The largest sum of magnitudes bounds all partial sums, in any
+/// order of summation.
 struct IntegerSums {
   std::vector<std::int64_t> values;
   std::int64_t largest = 0;
@@ -178,8 +181,9 @@ class Summation {
   StagedProduct staged_;
 };
 
-/// Reduces the integers of an operand, or the number of nonzero elements of the sparse operand.
-/// Track exact reduces the integers first. On track exact_staged they must stay large.
+/// Makes the range of an input smaller. For the track (test method) `exact`, the integers become
+/// smaller first. For the track `exact_staged` the integers must stay large, so the number of
+/// nonzero elements is reduced.
 void reduce(Ranges& ranges, std::size_t operand, Track track) {
   std::int64_t& amplitude = ranges.operands[operand].amplitude;
   if (track == Track::exact && amplitude > 3)

@@ -10,7 +10,7 @@
 
 namespace assay::conformance::bilinear {
 
-/// The properties of a case that determine its exact case (inputs whose sums are all exact).
+/// The properties of a case that determine its exact inputs (inputs for which every sum is exact).
 struct ExactQuestion {
   const Form& form;
   spec::DType io;  ///< type of all tensors
@@ -19,8 +19,7 @@ struct ExactQuestion {
   std::vector<std::vector<std::int64_t>> judged;  ///< rows of every output
 };
 
-/// One operand of an exact case: integers times 2^exponent, (rows, dim) in the order of
-/// Extents::row.
+/// One input of an exact case: integers times 2^exponent, (rows, dim) in the order of Extents::row.
 struct ExactOperand {
   std::vector<std::int32_t> integers;
   int exponent;
@@ -31,12 +30,13 @@ struct ExactAnswer {
   std::vector<ExactSums> outputs;
 };
 
-/// Equation E47: draws integers such that all partial sums are exact in a kernel with these
-/// numerics, in any order. Errors: NoExactCase with the reason.
+/// Equation E47: generates random inputs for which all partial sums are exact in a kernel with
+/// these numerics (its declared arithmetic), in any order of summation. Errors: NoExactCase with
+/// the reason.
 ExactAnswer exact_answer(const ExactQuestion& question, const spec::Numerics& numerics,
                          ExactPart part);
 
-/// Returns the values of an operand.
+/// Returns the elements of an input as double.
 std::vector<double> values_of(const ExactOperand& operand);
 
 }  // namespace assay::conformance::bilinear

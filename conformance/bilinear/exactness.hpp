@@ -7,13 +7,14 @@
 
 namespace assay::conformance::bilinear {
 
-/// The largest number of bits of an integer that a kernel with these numerics represents exactly,
-/// for products and for sums.
+/// The number of bits of the largest integers that a kernel represents exactly, for products and
+/// for sums.
 struct Exactness {
   int product, sum;
 };
 
-/// Equation E47: returns these numbers for a kernel with these numerics and tensors of type `io`.
+/// Equation E47: returns the number of bits of the integers that a kernel with these numerics
+/// (declared arithmetic) represents exactly. `io`: the element type of the tensors.
 inline Exactness exactness(const spec::Numerics& numerics, spec::DType io) {
   constexpr int fp32_bits = spec::fp32_format.significand_bits;
   const auto bits = [](spec::DType type) {

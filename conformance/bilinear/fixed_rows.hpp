@@ -9,9 +9,9 @@
 
 namespace assay::conformance::bilinear {
 
-/// The data for the relations of an operator with two inputs, if these relations change values and
-/// leave every row in its place. judge/relations/trial.hpp describes the members. An operator
-/// derives from it and adds `relations()`.
+/// The data for the relations (comparisons of several runs) of an operator with two inputs. These
+/// relations change only values and do not move rows. judge/relations/trial.hpp describes the
+/// members. An operator derives from this class and adds `relations()`.
 template <class Op>
 struct FixedRows : PlainRelationParts<Op> {
   using Problem = typename Op::Problem;
@@ -49,11 +49,12 @@ struct FixedRows : PlainRelationParts<Op> {
     const Operands operands(form_of<Op>(problem), tensor_list(inputs));
     return {operands.values(0), operands.values(1)};
   }
-  /// Relations that move rows need this function; the relations of this operator move none.
+  /// Returns the unchanged trial (one run of the kernel). Only relations (comparisons of runs) that
+  /// move rows need this function, and this operator has no such relations.
   static Trial<Op> rearranged(const Trial<Op>& base, const Problem&, const Origins&) {
     return base;
   }
-  /// Returns 0, because the bounds cost less than a run.
+  /// Returns 0, because computing the bounds (tolerances) costs less than a run of the kernel.
   static double cost_of_bounds(const Problem&) { return 0; }
 
  private:

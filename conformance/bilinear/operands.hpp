@@ -12,22 +12,25 @@
 
 namespace assay::conformance::bilinear {
 
-/// Returns an object that finds the elements of a packed tensor (tokens, heads, channels), which
-/// may have no channels. Errors: std::invalid_argument if its shape is not that of `extents`.
+/// Returns an object that finds the elements of a packed tensor (tokens, heads, channels). The
+/// tensor may have no channel dimension. Errors: std::invalid_argument if the shape does not match
+/// `extents`.
 spec::HeadIndex index_of(const spec::Tensor& tensor, const spec::Extents& extents);
 
 /// Returns some rows of a packed tensor.
 std::vector<double> rows_of(const spec::Tensor& tensor, const spec::Extents& extents,
                             std::span<const std::int64_t> rows);
 
-/// Return a tensor as `parameter` describes it, between guard zones as in `guarded_tensor`, with
-/// values in the order of Extents::row, or with the values of `filling`.
+/// These functions return a tensor with the shape, strides and type of `parameter`, between guards
+/// (known bytes) as in `guarded_tensor`. The values are in the order of Extents::row, or come from
+/// `filling`.
 spec::Tensor tensor_of(const spec::Parameter& parameter, const spec::Extents& extents,
                        std::span<const double> values);
 spec::Tensor filled_rows(const spec::Parameter& parameter, const spec::Extents& extents,
                          const Filling& filling);
 
-/// A form (the description of an operator's sums), with dense copies of its operands in double.
+/// The form of an operator (its inputs and sums of products), and copies of the inputs in double
+/// without padding.
 class Operands {
  public:
   /// `tensors`: the inputs, in their order.
@@ -38,7 +41,7 @@ class Operands {
     return values_[operand].data() + number * form_.operands[operand].extents.dim;
   }
   const std::vector<double>& values(std::size_t operand) const { return values_[operand]; }
-  /// Returns the rows of one head, sequence after sequence.
+  /// Returns the rows of head n of an input, one sequence after the other.
   std::vector<float> head(std::size_t operand, std::int64_t n) const;
 
  private:

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-/// Compiled once for each instruction set, ASSAY_INSTRUCTIONS.
+/// This file is compiled once for each instruction set; the macro ASSAY_INSTRUCTIONS selects it.
 namespace assay::conformance::bilinear {
 namespace {
 
@@ -11,7 +11,7 @@ using Compiled = engine::CompiledFor<engine::Instructions::ASSAY_INSTRUCTIONS>;
 using RowSum = engine::SumOverRows<0, Lanes>;
 constexpr std::int64_t lanes = engine::lanes_of<Lanes>;
 
-/// Returns the elements of a row from channel c on; 0 after its last channel.
+/// Returns the elements of a row from channel c on. Lanes after the last channel are 0.
 [[gnu::always_inline]] inline Lanes channels_at(const double* row, std::int64_t c,
                                                 std::int64_t count) {
   if (c + lanes <= count) return engine::lanes_at(row, c);
@@ -20,13 +20,14 @@ constexpr std::int64_t lanes = engine::lanes_of<Lanes>;
   return x;
 }
 
-/// Converts a sum of products to the number type with which the formula is evaluated.
+/// Converts a sum of products to the number type in which the engine evaluates the formula.
 template <class V>
 [[gnu::always_inline]] inline engine::Tolerance<V, 0> number_of(const engine::ElementOf<V>& x) {
   return {x.value, x.rigorous, x.rigorous, x.squares, x.moment, x.shared, {}};
 }
 
-/// Adds all SIMD lanes of a sum over channels to `to`, the sums of other pairs of rows.
+/// Adds all SIMD lanes of a sum over channels to the element `to`, which has the sums of other row
+/// pairs.
 [[gnu::always_inline]] inline void add_lanes(const engine::ElementOf<Lanes>& x,
                                              engine::Element& to) {
   for (int k = 0; k < lanes; ++k) {

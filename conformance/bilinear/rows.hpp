@@ -9,8 +9,8 @@
 
 namespace assay::conformance::bilinear {
 
-/// The pairs of rows whose products are added to one row of an output: `count` rows `right`. Each
-/// is multiplied by a factor or, if the sum runs over channels, by a row `left`.
+/// The `count` pairs of rows whose products are added to one output row. Each row of the right
+/// input is multiplied by a factor or, if the sum runs over channels, by a row of the left input.
 struct Pairs {
   const double* factors = nullptr;
   const double* const* left = nullptr;
@@ -18,13 +18,15 @@ struct Pairs {
   std::int64_t count = 0, channels = 0;
 };
 
-/// Equations E31 to E34: computes an output row, a sum of factors times rows, eight channels at a
-/// time. Returns the largest magnitude that a kernel may have in its intermediate results.
+/// Equations E31 to E34: computes an output row, which is a sum of factors times rows, eight
+/// channels at a time. Returns the largest magnitude that an intermediate result of a kernel may
+/// have.
 template <engine::Instructions instructions>
 double read_row(engine::CompiledFor<instructions>, const Call& call, const Pairs& pairs,
                 const engine::Output& output, double floor, const RowEntries& to);
 
-/// Equations E31, E32: computes the sum of all products left[c] * right[c] of the pairs.
+/// Equations E31, E32: computes the sum of the products left[c] * right[c] over all channels and
+/// row pairs.
 template <engine::Instructions instructions>
 engine::Element read_contraction(engine::CompiledFor<instructions>, const Call& call,
                                  const Pairs& pairs);

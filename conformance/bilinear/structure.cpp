@@ -12,7 +12,7 @@ namespace {
 
 using spec::at;
 
-/// The sum of the magnitudes of a head of an operand, and its largest magnitude.
+/// The sum of the magnitudes of one head of an input, and its largest magnitude.
 struct HeadSize {
   double sum = 0, largest = 0;
 };
@@ -31,7 +31,8 @@ HeadSize size_of_head(const Operands& operands, std::size_t operand, std::int64_
   return size;
 }
 
-/// Returns the smallest magnitude at which a kernel may overflow.
+/// Returns the smallest magnitude at which the kernel's output or one of its intermediate results
+/// may overflow.
 double overflow_threshold_of(const Arithmetic& arithmetic) {
   const spec::Numerics& numerics = arithmetic.numerics;
   const bool is_half_inside = numerics.stage == spec::DType::fp16 ||

@@ -8,10 +8,10 @@
 
 namespace assay::conformance::bilinear {
 
-/// Checks every element of all outputs, including rows that are not judged: storage outside the
-/// view is untouched, viewed elements are written, values are finite where nothing can overflow,
-/// and exactly zero where no product belongs to the row. Returns a few findings per rule and
-/// tensor, and the count of failures for each rule. `outputs`: in their order.
+/// Checks every element of all outputs, including rows that are not compared with a reference. The
+/// kernel must not write to storage outside the view, and must write every element in the view.
+/// Values must be finite where nothing can overflow, and exactly zero in rows without products.
+/// Returns a few findings per rule and tensor, and the number of failures for each rule.
 std::vector<Finding> check_structure(const Operands& operands, const Arithmetic& arithmetic,
                                      const std::vector<const spec::Tensor*>& outputs);
 

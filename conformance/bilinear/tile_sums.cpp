@@ -8,9 +8,9 @@ namespace {
 
 constexpr std::size_t tiles_at_once = 16;
 
-/// Equation E38: adds the rows of tile k to the sums; the first row of the tile has the index `row`
-/// in the expectation. Errors before the final cast are much smaller than the rows, so their worst
-/// cases are added.
+/// Equation E38: adds the rows of tile k to the tile sums. `row`: the index of the tile's first row
+/// in the expectation. Errors before the final cast are small compared with the rows, so their
+/// worst-case bounds are simply added.
 void add_rows(const Expectation& e, std::int64_t row, std::size_t k, TileSums& sums) {
   for (std::int64_t r = row; r < row + sums.tiles[k].count; ++r) {
     const auto place = static_cast<std::size_t>(r);
@@ -19,7 +19,7 @@ void add_rows(const Expectation& e, std::int64_t row, std::size_t k, TileSums& s
     for (std::int64_t d = 0; d < e.dim(); ++d) {
       const auto from = static_cast<std::size_t>(r * e.dim() + d);
       const std::size_t to = k * static_cast<std::size_t>(e.dim()) + static_cast<std::size_t>(d);
-      // The terms are stored in fp32; this factor is an upper bound of their rounding.
+      // The terms are stored in fp32; the factor 1 + 2^-20 covers their rounding errors.
       const double before_cast = (1 + 0x1p-20) * (static_cast<double>(e.core[from]) +
                                                   e.accumulation[from] + e.extra[from]);
       sums.value[to] += sign * e.value[from];

@@ -88,8 +88,8 @@ namespace {
 constexpr std::string_view plain =
     "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-+./:,=@%";
 
-/// Returns whether a shell reads the text as it is: no character needs quotes, or `shell_word`
-/// quoted the text.
+/// Returns whether a shell passes the text on unchanged: no character needs quotes, or `shell_word`
+/// already quoted it.
 bool means_itself(std::string_view text, bool with_blanks) {
   bool quoted = false;
   for (std::size_t k = 0; k < text.size(); ++k) {
@@ -153,7 +153,8 @@ std::vector<std::string> case_words(const std::string& command_line,
                                 "'; expected '" + std::string(operator_name) + "'");
   std::vector<std::string> words;
   while (stream >> word) {
-    // A printed command quotes a word with a formula for the shell.
+    // Removes the shell quotes around a word that contains a formula. A printed command has these
+    // quotes.
     const bool is_quoted = word.size() > 1 && word.front() == '\'' && word.back() == '\'';
     words.push_back(is_quoted ? word.substr(1, word.size() - 2) : word);
   }
@@ -187,8 +188,8 @@ bool is_letter(char letter) {
   return (letter >= 'a' && letter <= 'z') || (letter >= 'A' && letter <= 'Z');
 }
 
-/// Returns "did you mean 'fp32'? " if an item of the list resembles the value; otherwise an empty
-/// text.
+/// Returns a hint such as "did you mean 'fp32'? " if an accepted word resembles the value;
+/// otherwise an empty text.
 std::string guess_of(const std::string& value, const std::string& accepted) {
   if (value.empty() || !is_letter(value.front())) return {};
   const std::string guess = nearest(value, listed(accepted));

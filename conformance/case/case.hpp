@@ -19,7 +19,7 @@
 namespace assay::conformance {
 namespace detail {
 
-/// The shortest text that parses to the same number.
+/// Returns the shortest text that parses to the same number.
 template <class Number>
 std::string number_text(Number value) {
   char text[64];
@@ -41,7 +41,7 @@ std::string text_of(const Member& member) {
     return number_text(member);
 }
 
-/// Largest number of entries of a host array that a replay line may have.
+/// Largest number of elements of a host array that a replay line (the text of a case) may contain.
 inline constexpr std::int64_t longest_list = 4096;
 
 template <class Number>
@@ -50,7 +50,7 @@ bool parse_whole(std::string_view text, Number& value) {
   return error == std::errc() && end == text.data() + text.size();
 }
 
-/// The items of a list with commas. An empty text has no items.
+/// Splits a list at its commas. An empty text has no items.
 std::vector<std::string_view> items_of(std::string_view text);
 
 template <class Op>
@@ -60,7 +60,7 @@ FieldRange range_of(std::string_view name) {
   throw std::logic_error("field " + std::string(name) + " has no range");
 }
 
-/// Parses "3,2x512": the number 3, then 512 twice.
+/// Parses a list such as "3,2x512", which means the number 3, then 512 twice.
 template <class Op>
 std::vector<std::int64_t> parse_list(std::string_view name, std::string_view text) {
   const FieldRange range = range_of<Op>(name);
@@ -81,7 +81,7 @@ std::vector<std::int64_t> parse_list(std::string_view name, std::string_view tex
   return values;
 }
 
-/// The names of all inputs, or of all outputs, in the order of their declaration.
+/// Returns the names of all inputs, or of all outputs, in the order of their declaration.
 template <class Tensors>
 std::vector<std::string_view> tensor_names() {
   std::vector<std::string_view> names;
@@ -90,8 +90,8 @@ std::vector<std::string_view> tensor_names() {
   return names;
 }
 
-/// Parses a text of strides, such as "padded", "dy:transposed,value:padded" or "padded,dy:mixed".
-/// `names`: the tensors that it may name.
+/// Parses a text that describes strides, such as "padded", "dy:transposed,value:padded" or
+/// "padded,dy:mixed". `tensors`: the tensor names that the text may use.
 spec::Strides parse_strides(std::string_view field, std::string_view text,
                             const std::vector<std::string_view>& tensors);
 
@@ -135,10 +135,11 @@ std::vector<std::string> field_names() {
 }
 
 /// Throws std::invalid_argument for a word with an unknown field name. The message has the most
-/// similar name and all names.
+/// similar field name and all field names.
 [[noreturn]] void refuse_field(const std::string& word, const std::vector<std::string>& fields);
 
-/// Parses the fields from the words. Does not check whether they make a valid call.
+/// Parses the fields of a case from the words of its text. Does not check whether they make a valid
+/// call.
 template <class Op>
 Case<Op> read_fields(const std::vector<std::string>& words) {
   Case<Op> c;
@@ -164,8 +165,8 @@ Case<Op> read_fields(const std::vector<std::string>& words) {
   return c;
 }
 
-/// Returns the words that cause the violation. If any one of them is left out, the call satisfies
-/// the requirement.
+/// Returns the words of the case that cause the violation. If any one of them is left out, the call
+/// satisfies the requirement.
 template <class Op>
 std::string culprits(const std::vector<std::string>& words, const spec::Requirement<Op>& row) {
   std::string found;
@@ -181,8 +182,8 @@ std::string culprits(const std::vector<std::string>& words, const spec::Requirem
   return found;
 }
 
-/// Throws if the call breaks a requirement. The message says which requirement is broken first,
-/// which words cause this, which status the documentation requires, and what to do.
+/// Throws if the call breaks a requirement. The message contains the first broken requirement, the
+/// words that cause this, the status that the documentation requires, and what to do.
 template <class Op>
 void require_legal(const Case<Op>& c, const std::vector<std::string>& words) {
   const auto call = call_of(c);
@@ -209,7 +210,7 @@ void require_legal(const Case<Op>& c, const std::vector<std::string>& words) {
       "' says what is allowed; the call: " + command_line(c));
 }
 
-/// Throws if strides are given for a tensor that the call does not have.
+/// Throws if the case sets strides for a tensor that the call does not have.
 template <class Op>
 void require_named_tensors(const Case<Op>& c) {
   if (c.inputs.named().empty() && c.outputs.named().empty()) return;
@@ -226,7 +227,7 @@ void require_named_tensors(const Case<Op>& c) {
                "names of tensors that the call has; the call has no " + name);
 }
 
-/// Rejects unknown names, and a case for which tensors cannot be created.
+/// Throws if a name is unknown, or if the tensors of the case cannot be created.
 template <class Op>
 void require_possible(const Case<Op>& c) {
   Suite<Op>::require_possible(c);
@@ -244,9 +245,10 @@ void require_possible(const Case<Op>& c) {
            "a track other than relation: no relations are defined for this operator");
 }
 
-/// Throws if the requirement of the variant does not apply to the call: the case would test
-/// nothing, for example if the entry point does not have the parameter. Cases of track relation do
-/// not accept a variant, because a relation makes its own calls.
+/// Throws if the requirement that `variant` names does not apply to the call, for example if the
+/// entry point does not have the parameter. Such a case would test nothing. Also throws if a case
+/// of the track `relation` (comparison of several runs) has a variant, because a relation makes its
+/// own calls.
 template <class Op>
 void require_met(const Case<Op>& c) {
   if (c.variant.empty()) return;
@@ -263,8 +265,8 @@ void require_met(const Case<Op>& c) {
                  std::string(id) + "' says");
 }
 
-/// Throws if the call does not break the requirement that `violate` names. Otherwise a correct
-/// kernel, which accepts the call, would fail.
+/// The field `violate` names a requirement that the call must violate. Throws if the call satisfies
+/// this requirement. Otherwise a correct kernel, which accepts the call, would fail.
 template <class Op>
 void require_broken(const Case<Op>& c) {
   const auto call = call_of(c);
@@ -312,8 +314,9 @@ Case<Op> parse_case(const std::vector<std::string>& words) {
 
 namespace detail {
 
-/// Applies the variant or violation `way` ("ID:name") to the call. `ways`: the member with the
-/// variants or the violations of a requirement. Does nothing if `way` is empty.
+/// Changes the call as `way` says. `way` has the form "ID:name" and names a legal variant or a
+/// violation of requirement ID. `ways`: the struct member that lists the variants or violations.
+/// Does nothing if `way` is empty.
 template <class Op, class Way>
 void apply_way(std::string_view field, const std::string& way,
                std::vector<Way> spec::Requirement<Op>::*ways, spec::Call<Op>& call) {

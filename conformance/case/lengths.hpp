@@ -6,17 +6,17 @@
 #include <utility>
 #include <vector>
 
-/// Lengths of sequences as a problem stores them. If all lengths are equal, the list is empty and
-/// only `longest` is set.
+/// The lengths of sequences, as a problem stores them. If all lengths are equal, the list is empty
+/// and only the member `longest` is set.
 namespace assay::conformance {
 
-/// Sets `longest`, and clears the list if all lengths are equal.
+/// Sets `longest` to the largest length. If all lengths are equal, clears the list.
 inline void settle_longest(std::vector<std::int64_t>& lengths, std::int64_t& longest) {
   longest = std::ranges::max(lengths);
   if (std::ranges::min(lengths) == longest) lengths.clear();
 }
 
-/// Sets the batch and the lengths of queries and keys. Both lists have the same size.
+/// Sets the batch size and the lengths of queries and keys. Both lists must have the same size.
 template <class Problem>
 void set_lengths(Problem& p, std::vector<std::int64_t> lengths_q,
                  std::vector<std::int64_t> lengths_kv) {
@@ -27,7 +27,7 @@ void set_lengths(Problem& p, std::vector<std::int64_t> lengths_q,
   settle_longest(p.lengths_kv, p.seq_kv);
 }
 
-/// The length of every sequence. Example: all_lengths(p, &Problem::length_q).
+/// Returns the length of every sequence. Example: all_lengths(p, &Problem::length_q).
 template <class Problem>
 std::vector<std::int64_t> all_lengths(const Problem& p,
                                       std::int64_t (Problem::*length)(std::int64_t) const) {

@@ -52,7 +52,7 @@ void require_named(std::string_view field, const std::string& value,
 }
 
 void require_size(const Demand& demand, std::string_view fields) {
-  // Above this limit, a 64-bit byte offset may overflow.
+  // Tensors with more elements could overflow a 64-bit byte offset.
   constexpr double most_elements = 0x1p59;
   if (demand.largest_tensor > most_elements)
     throw std::invalid_argument("a tensor of the case has about " +

@@ -23,7 +23,7 @@ struct FieldRange {
   bool has(std::int64_t value) const {
     return value >= first && value <= last && (value - first) % step == 0;
   }
-  /// Text of a range: "1 to 128", "16 to 128 in steps of 16" or "128 or 192", followed by the
+  /// Returns the range as text: "1 to 128", "16 to 128 in steps of 16" or "128 or 192", then the
   /// requirement, if there is one.
   std::string text() const;
 };
@@ -32,47 +32,50 @@ struct FieldRange {
 /// next.
 [[noreturn]] void refuse(std::string_view field, const std::string& value,
                          const std::string& accepted, const std::string& next = {});
-/// The same for the text of an integer field, which may be a word.
+/// Throws std::invalid_argument for an integer field. `text`: the user's value, which may not be a
+/// number.
 [[noreturn]] void refuse_integer(std::string_view field, const std::string& text,
                                  const std::string& accepted);
-/// Throws std::invalid_argument for a value that is legal only with another field: "--keep_prob=0.5
-/// needs a drop mask: add --drop_mask=exact".
+/// Throws std::invalid_argument for a value that is legal only with another field. Example of a
+/// message: "--keep_prob=0.5 needs a drop mask: add --drop_mask=exact".
 [[noreturn]] void refuse_alone(std::string_view field, const std::string& value,
                                const std::string& lack, const std::string& next);
 
-/// The shortest text that parses to the same number.
+/// Returns the shortest text that parses to the same number.
 std::string number_text(double value);
-/// The number with three significant digits: "4.61e+18".
+/// Returns the number with three significant digits, such as "4.61e+18".
 std::string about_text(double value);
 
 /// Throws std::invalid_argument if the name is not in `named`.
 void require_named(std::string_view field, const std::string& value,
                    std::span<const InputProfile> named);
 
-/// Largest memory of a case that computes outputs (bytes).
+/// Memory limit (bytes) of a case with output values.
 inline constexpr double memory_limit = 16.0 * 1024 * 1024 * 1024;
 
-/// The size of a case: number of elements of its largest tensor, bytes of all tensors, and whether
-/// the case computes outputs.
+/// The size of a case: elements of its largest tensor, bytes of all tensors, and whether output
+/// values are computed.
 struct Demand {
   double largest_tensor, bytes;
   bool with_numbers;
 };
-/// Throws if a tensor has more than 2^59 elements, or if the case computes outputs (`with_numbers`)
-/// and needs more than `memory_limit`. Errors: std::invalid_argument that names the fields to
-/// reduce: "batch, heads_q, seq_q or seq_kv".
+/// Throws if a tensor has more than 2^59 elements, or if a case with output values (`with_numbers`)
+/// needs more than `memory_limit`. Errors: std::invalid_argument; it names the fields to reduce,
+/// such as "batch, heads_q, seq_q or seq_kv".
 void require_size(const Demand& demand, std::string_view fields);
-/// Throws if `bytes` is more than `memory_limit`, with the same message.
+/// Throws std::invalid_argument if `bytes` is more than `memory_limit`. The message names the
+/// fields to reduce.
 void require_memory(double bytes, std::string_view fields);
 
-/// Returns whether the case has a relation. Throws std::invalid_argument for (a) a relation on a
-/// track other than relation, (b) track relation without one of the relations in `names`, (c) a
-/// relation with a profile other than normal, because its data could overflow or underflow.
+/// Returns whether the case tests a relation (a statement about several runs). Throws
+/// std::invalid_argument if the case names a relation but its track (test method) is not
+/// `relation`; if its track is `relation` but it names none of the relations in `names`; or if the
+/// profile of its inputs is not normal, because the data of the runs could overflow or underflow.
 bool require_track(Track track, const std::string& relation, const std::string& profile,
                    const std::string& names);
 
-/// Returns `other` and the names of the relations. `other` is a name that the track accepts
-/// although it is not a relation.
+/// Returns the names of the relations (statements about several runs), and `other`. The field
+/// `relation` of a case also accepts the name `other`, although it is not a relation.
 template <class Relation>
 std::string names_of(const std::vector<const Relation*>& known, std::string_view other = {}) {
   std::string names(other);
@@ -81,7 +84,8 @@ std::string names_of(const std::vector<const Relation*>& known, std::string_view
   return names;
 }
 
-/// Finds the relation with this name. Errors: std::invalid_argument with the accepted names.
+/// Finds the relation (statement about several runs) with this name. Errors: std::invalid_argument
+/// with the accepted names if the name is unknown.
 template <class Relation>
 const Relation& relation_named(const std::vector<const Relation*>& known, std::string_view name,
                                std::string_view other = {}) {
@@ -90,8 +94,8 @@ const Relation& relation_named(const std::vector<const Relation*>& known, std::s
   refuse("relation", std::string(name), names_of(known, other));
 }
 
-/// Throws as `require_track` does, and also for a relation that is not in `known` or does not apply
-/// to the problem.
+/// Throws the errors of `require_track`. Also throws if the relation (statement about several runs)
+/// is unknown or does not apply to the problem.
 template <class Op, class Relation>
 void require_relation(const Case<Op>& c, const std::vector<const Relation*>& known,
                       std::string_view other = {}) {
@@ -103,20 +107,19 @@ void require_relation(const Case<Op>& c, const std::vector<const Relation*>& kno
                "; 'assay explain " + c.relation + "' prints examples");
 }
 
-/// The list of the lengths of queries or keys, and the field that contains the longest of
-/// them.
+/// The list of all lengths of queries (or of keys), and the field that contains the longest length.
 struct LengthFields {
   std::string_view lengths_name;
   std::vector<std::int64_t>& lengths;
   std::string_view longest_name;
   std::int64_t& longest;
 };
-/// Sets the batch and the longest sequence from the lengths, if there are lengths. If all lengths
-/// are equal, only the longest one is kept. `given` returns whether the user wrote a field. Errors:
-/// std::invalid_argument if a field that the user wrote contradicts the lengths.
+/// If the lengths are given, sets the batch size and the longest length from them. If all lengths
+/// are equal, only the longest length is kept. given(name) returns whether the user wrote this
+/// field. Errors: std::invalid_argument if a field that the user wrote contradicts the lengths.
 void settle_lengths(std::int64_t& batch, const LengthFields& fields,
                     const std::function<bool(std::string_view)>& given);
-/// Throws if the lists of lengths of queries and of keys differ in size.
+/// Throws if the list of query lengths and the list of key lengths differ in size.
 void require_as_many(const std::vector<std::int64_t>& lengths_q,
                      const std::vector<std::int64_t>& lengths_kv);
 

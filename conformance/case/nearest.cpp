@@ -9,7 +9,7 @@
 namespace assay::conformance {
 namespace {
 
-/// Names of element types in frameworks, and our names for them.
+/// Names of element types in machine-learning frameworks, and the names that Assay uses for them.
 constexpr std::array<std::pair<std::string_view, std::string_view>, 8> elsewhere{
     {{"float32", "fp32"},
      {"float", "fp32"},
@@ -27,8 +27,8 @@ std::string in_small_letters(std::string_view word) {
   return small;
 }
 
-/// The edit distance of two words, and the smallest distance between the first word and any prefix
-/// of the second.
+/// Edit distances of two words: `whole` for the complete words; `beginning` for the first word and
+/// the most similar prefix of the second.
 struct Distance {
   std::size_t whole, beginning;
 };

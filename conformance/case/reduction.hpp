@@ -8,35 +8,36 @@
 
 namespace assay::conformance {
 
-/// A way to make a case smaller. It changes several related fields together.
+/// A step that makes a failing case smaller. It changes several fields that depend on each other.
 template <class Op>
 struct Reduction {
   std::string_view name;
-  /// Cases that are smaller than `c`, the most promising ones first. They may be illegal or equal
-  /// to each other.
+  /// Returns smaller cases than `c`, the most promising ones first. Some may be illegal or equal to
+  /// each other.
   std::vector<Case<Op>> (*smaller)(const Case<Op>& c);
 };
 
-/// The values to try, from `least` to below `value`. Powers of two times `least` come first,
-/// because small cases are judged quickly. Then the remaining range is bisected.
+/// Returns the numbers that are tried in place of `value`: at least `least` and below `value`.
+/// Powers of two times `least` come first, because small cases are judged quickly. Then the
+/// remaining range is bisected.
 std::vector<std::int64_t> values_below(std::int64_t value, std::int64_t least);
 
-/// The sequences that a smaller case keeps: `count` sequences from `first` on if `inside` is true,
-/// otherwise all other sequences.
+/// Describes which sequences a smaller case keeps. If `inside` is true, it keeps `count` sequences
+/// from index `first` on; otherwise it keeps all other sequences.
 struct SequenceChoice {
   std::int64_t first, count;
   bool inside;
 
-  /// Returns the values of the sequences that are kept. `values` has one value per sequence.
+  /// `values` has one value per sequence. Returns the values of the sequences that are kept.
   std::vector<std::int64_t> of(const std::vector<std::int64_t>& values) const;
 };
 
-/// The number of sequences for which reductions of a single sequence are tried: keep only this
-/// sequence, remove it, or shorten it.
+/// For at most this number of sequences, each single sequence is tried: keep only this sequence,
+/// remove it, or shorten it.
 inline constexpr std::int64_t most_single_sequences = 8;
 
-/// Returns which sequences a smaller case may keep, out of `batch` sequences: single sequences,
-/// each half, and all except one. Empty if there is only one sequence.
+/// Returns the choices of sequences that a smaller case may keep: single sequences, each half, or
+/// all except one. `batch`: the number of sequences. Empty if there is only one sequence.
 std::vector<SequenceChoice> fewer_sequences(std::int64_t batch);
 
 }  // namespace assay::conformance

@@ -38,8 +38,8 @@ double number_of(std::string_view text) {
   return number;
 }
 
-/// Shorter texts are simpler, then smaller numbers: every step of a search leads to a simpler one,
-/// so that it ends.
+/// Returns whether the number `text` is simpler than `than`: its text is shorter or, for texts of
+/// equal length, its magnitude is smaller. The search always moves to a simpler number, so it ends.
 bool is_simpler(const std::string& text, const std::string& than) {
   const double a = number_of(text), b = number_of(than);
   return std::tuple(text.size(), std::abs(a), a < 0) < std::tuple(than.size(), std::abs(b), b < 0);
@@ -63,7 +63,7 @@ std::vector<std::string> simpler_numbers(const std::string& text) {
   return found;
 }
 
-/// An array item: COUNTxNUMBER or NUMBER.
+/// An item of an array as text: COUNTxNUMBER or NUMBER.
 struct Run {
   std::string count, number;  ///< `count`: with its x, or empty
 
@@ -91,7 +91,7 @@ std::vector<std::string> simpler_arrays(const std::string& text) {
   for (const std::size_t kept : {runs.size() / 2, runs.size() - 1}) {
     if (kept == 0) continue;
     const std::vector<std::string> parts = parts_of(text, ',');
-    // The form of a list: a single number would be a parameter.
+    // A list needs at least two numbers or a count. A single number would be a parameter.
     if (kept > 1 || !runs.front().count.empty())
       add(joined({parts.begin(), parts.begin() + static_cast<std::ptrdiff_t>(kept)}, ','));
   }

@@ -23,8 +23,8 @@ bool fails(const CaseReport& report) {
   return contribution(report.verdict) == ExitCode::nonconformant;
 }
 
-/// Returns the most frequent value; the first one if several are equally frequent; the default
-/// value for an empty list.
+/// Returns the most frequent value. If several values are equally frequent, returns the first one;
+/// for an empty list, the default value.
 template <class T>
 T most_frequent(const std::vector<T>& all) {
   std::map<T, std::int64_t> counts;
@@ -35,19 +35,21 @@ T most_frequent(const std::vector<T>& all) {
   return best == nullptr ? T() : *best;
 }
 
-/// Returns the smallest and the largest of the errors beyond the bound; 0 and 0 if all errors are
-/// within the bound.
+/// Returns the smallest and the largest of those errors that exceed the bound (are above 1); 0 and
+/// 0 if no error exceeds it.
 std::pair<double, double> range_of(std::vector<double> errors) {
   std::erase_if(errors, [](double x) { return !(x > 1); });
   if (errors.empty()) return {};
-  // A tensor with bound 0 stores its error as the largest number: print it as infinity.
+  // If the bound of a tensor is 0, a report stores the largest finite number as its error. Print
+  // this number as infinity.
   for (double& error : errors)
     if (error >= std::numeric_limits<double>::max()) error = HUGE_VAL;
   const auto [least, most] = std::ranges::minmax(errors);
   return {least, most};
 }
 
-/// Counts facts, with the tensors and cases that show each of them.
+/// Counts observations about failing cases. For each observation, stores the tensors and cases in
+/// which it was made.
 template <class Fact>
 class Sightings {
  public:
@@ -57,9 +59,9 @@ class Sightings {
     seen_[fact].cases.insert(case_number);
     cases_.insert(case_number);
   }
-  /// Returns the most frequent fact. Returns nothing if it is rare: shown by less than a third of
-  /// the cases that show any fact, by less than a sixth of `cases`, or by a single case (unless
-  /// that is more than half of them).
+  /// Returns the most frequent observation, or nothing if it is rare. It is rare if it was made in
+  /// less than a third of the cases with any observation, in less than a sixth of `cases`, or in
+  /// only one of several cases.
   std::optional<Common<Fact>> most_frequent(std::size_t cases) const {
     const auto best = std::ranges::max_element(
         order_, {}, [&](const Fact& fact) { return seen_.at(fact).cases.size(); });
@@ -89,9 +91,9 @@ struct Related {
 
 bool is_multiple(const Related& one) { return one.deviation.kind == DeviationKind::multiple; }
 
-/// Returns the quantity that equals the ratio output / expected value in nearly all of these
-/// deviations; empty without such a quantity. In a single case any quantity can match by
-/// accident.
+/// Returns the quantity (such as a scale) that equals the ratio of output to expected value in
+/// nearly all deviations; empty if there is none. A single case is not enough, because any quantity
+/// can match it by accident.
 std::string quantity_of(const std::vector<Related>& deviations) {
   std::vector<std::string> quantities;
   for (const Related& one : deviations)
@@ -104,8 +106,9 @@ std::string quantity_of(const std::vector<Related>& deviations) {
   return is_share(times, limits::nearly_all_factors, factors) ? most : "";
 }
 
-/// Counts the deviations. If outputs are multiples of the expected values and one quantity equals
-/// the factor in all cases, counts the quantity: the factors themselves differ from case to case.
+/// Counts how the outputs deviate from the expected values. If outputs are multiples of the
+/// expected values, and the factor equals the same quantity (such as a scale) in all cases, the
+/// quantity is counted instead of the factor, because the factor differs from case to case.
 Sightings<Deviation> sightings_of(const std::vector<Related>& deviations) {
   const std::string quantity = quantity_of(deviations);
   Sightings<Deviation> all;
@@ -120,7 +123,8 @@ Sightings<Deviation> sightings_of(const std::vector<Related>& deviations) {
   return all;
 }
 
-/// How an output deviates from the expected values in most cases of a group.
+/// How an output deviates from the expected values in most cases of a group (cases that fail
+/// alike).
 struct Manner {
   DeviationKind kind = DeviationKind::none;
   std::string quantity = {};  ///< of a multiple: the quantity that equals the factor in all cases
@@ -129,13 +133,15 @@ struct Manner {
   bool is_unrelated = false;  ///< outputs fail, and hardly any has a relation to expected values
   bool has_stage = false;     ///< a stage of the computation affects this output only
 
-  /// Returns whether a known factor multiplies the whole output.
+  /// Returns whether the whole output is wrong by a known factor.
   bool is_scaled() const {
     return kind == DeviationKind::multiple && is_whole && has_stage &&
            (factor != 0 || !quantity.empty());
   }
-  /// Returns whether a factor that multiplies this output would multiply `other`, too, if one bug
-  /// made both wrong. The factor of dropout multiplies only one of the terms of dS.
+  /// Returns whether this output and `other` must be wrong because of different bugs. This output
+  /// is the expected value times a factor. If one bug made both outputs wrong, `other` would be
+  /// multiplied by a factor, too. The factor of dropout is an exception, because it multiplies only
+  /// one of the terms of dS.
   bool excludes(const Manner& other) const {
     const auto names = [&](std::string_view field) {
       return quantity.find(field) != quantity.npos;
@@ -155,13 +161,14 @@ struct Manner {
   }
 };
 
-/// Returns the kind of a deviation. Values of other heads, of other rows and of other channels
-/// count as one kind.
+/// Returns how an output deviates. An output may contain the values of other heads, other rows or
+/// other channels; these three deviations count as the same.
 DeviationKind kind_of(const Deviation& deviation) {
   return deviation.kind > DeviationKind::multiple ? DeviationKind::heads : deviation.kind;
 }
 
-/// Returns the median of the factors if nearly all of them equal it; otherwise 0.
+/// Returns the median of the factors (output / expected value) if nearly all factors are close to
+/// it; otherwise 0.
 double common_factor(const std::vector<Related>& deviations) {
   std::vector<double> factors;
   for (const Related& one : deviations)
@@ -209,24 +216,26 @@ Manner manner_of(const Group& group, const std::vector<CaseReport>& cases) {
   return manner;
 }
 
-/// Compares the cases and the terms of two groups. Returns whether both groups come from one bug.
-/// `a` has more cases.
+/// Returns whether two groups of failing cases come from one bug. Compares the cases and the terms
+/// (conditions on fields) of both groups. `a` is the larger group.
 bool are_alike(const Group& a, const Group& b) {
   const auto both = std::ranges::count_if(b.cases, [&](auto k) { return a.cases.contains(k); });
   const auto either = a.cases.size() + b.cases.size() - static_cast<std::size_t>(both);
   if (is_share(both, limits::alike, either)) return true;
   const bool is_part = is_share(both, limits::nested, b.cases.size());
-  // A group `b` without a rule is the same bug as `a` under two conditions: nearly all its cases
-  // are in `a`, and either `a` has a rule or all cases of both groups fail.
+  // No conditions explain the failures of group `b`. The group comes from the same bug as `a` if
+  // nearly all its cases are in `a` and one of two statements is true: `a` has conditions, or no
+  // passing case satisfies the conditions of either group.
   if (b.terms.empty()) return is_part && (!a.terms.empty() || (a.others == 0 && b.others == 0));
-  // One rule is equal to the other rule plus a term that excludes cases in which the bug does not
-  // show.
+  // Both groups have conditions. They come from one bug if `b` has all conditions of `a`. The
+  // additional conditions of `b` then only exclude cases in which the bug has no effect.
   return !a.terms.empty() && std::ranges::all_of(a.terms, [&](const Condition* term) {
     return std::ranges::find(b.terms, term) != b.terms.end();
   });
 }
 
-/// Groups that form a cause, with their cases and tensors.
+/// Groups of failing cases that have one common cause. Also stores the cases and the tensors of all
+/// these groups.
 struct Part {
   std::vector<Group> groups = {};
   std::vector<Manner> manners = {};
@@ -239,7 +248,7 @@ struct Part {
     manners.push_back(manner);
     groups.push_back(std::move(group));
   }
-  /// Returns whether terms over fields separate its cases from others.
+  /// Returns whether conditions on fields distinguish these failing cases from other cases.
   bool has_rule() const { return !groups[0].terms.empty(); }
 };
 
@@ -263,24 +272,25 @@ std::vector<Part> merged(std::vector<Group> groups, const std::vector<CaseReport
   return all;
 }
 
-/// Returns whether `small` is another bug than `large`: the rule of `small` selects less than half
-/// of the cases of `large`. If both were outputs of one bug, more cases would fail in common.
+/// Returns whether `small` comes from another bug than `large`: the rule (conditions on fields) of
+/// `small` selects less than half as many cases as `large` has. Two outputs of one bug would have
+/// more failing cases in common.
 bool is_minor_rule(const Part& small, const Part& large) {
   return small.has_rule() && !is_share(small.members.size(), limits::minor, large.members.size());
 }
 
-/// Returns whether two causes are different bugs. They are different if they have few common cases
-/// (compared with the smaller cause), if their deviations exclude one bug, or if the rule of one
-/// selects few cases of the other. One bug may show in fewer cases in some outputs, but these are
-/// nearly always cases in which the other outputs fail, too.
+/// Returns whether two causes are different bugs. This is true in three situations: they share few
+/// cases (compared with the smaller cause); their deviations cannot come from one bug; or the
+/// conditions of one cause select far fewer cases than the other cause has. One bug may affect some
+/// outputs in fewer cases, but in nearly all of these cases the other outputs fail, too.
 bool is_independent(const Part& a, const Part& b) {
   if (contradict(a.manners, b.manners) || is_minor_rule(a, b) || is_minor_rule(b, a)) return true;
   const auto both = std::ranges::count_if(b.members, [&](auto k) { return a.members.contains(k); });
   return !is_share(both, limits::nested, std::min(a.members.size(), b.members.size()));
 }
 
-/// Returns whether these tensors were never written in most of the cases. In this case no stage
-/// (step of the computation) was wrong, and the cause names no stage.
+/// Returns whether the kernel never wrote these tensors in most of the cases. If so, the report of
+/// the cause does not name a stage (step of the computation), because no stage was wrong.
 bool are_never_written(const Part& part, const std::vector<CaseReport>& cases) {
   const auto is_never_written = [&](std::size_t k) {
     std::size_t whole = 0, others = 0;
@@ -296,7 +306,8 @@ bool are_never_written(const Part& part, const std::vector<CaseReport>& cases) {
   return is_share(never, limits::most_cases, part.members.size());
 }
 
-/// Returns the part of pairs that is usually wrong if these tensors fail; nothing for other cases.
+/// Returns which part of the (query, key) pairs is usually wrong if these tensors fail; nothing if
+/// there is no such part.
 std::optional<PairPart> wrong_part(const Members& members, const std::vector<std::string>& tensors,
                                    const std::vector<CaseReport>& cases) {
   std::vector<PairPart> parts;
@@ -316,17 +327,19 @@ class CauseWriter {
     for (const ShrunkCase& one : shrunk) shrunk_.emplace(one.id, &one);
   }
 
-  /// `all`: the parts of all causes.
+  /// Describes the cause of the failing cases in `part`. `all` has the failing cases of every
+  /// cause, for comparison.
   Cause cause(const Part& part, const std::vector<Part>& all) const;
 
  private:
-  /// Finds what the failures of a cause have in common: places, deviation, verdict, errors.
+  /// Finds what the failures of a cause have in common: positions, deviation, verdict, errors.
   void describe_failures(const Members& members, Cause& cause) const;
   std::string stage(const Part& part, const std::vector<Part>& all) const;
   /// Returns the outputs that fail in more than half of the cases.
   std::set<std::string> usually_failing(const Members& members) const;
-  /// Returns the case to which `report` was shrunk; null if this case does not have the fields and
-  /// outputs of the cause, because shrinking may end at another bug.
+  /// Returns the smaller case to which the failing case of `report` was reduced. Returns null if
+  /// the smaller case does not have the fields and outputs of the cause: the reduction may have
+  /// found another bug.
   const ShrunkCase* shrunk_of(const CaseReport& report, const Part& part) const;
 
   const std::vector<CaseReport>& cases_;
@@ -362,9 +375,9 @@ void CauseWriter::describe_failures(const Members& members, Cause& cause) const 
   cause.wrong = wrong_part(members, tensors, cases_);
 }
 
-/// A stage is a step of the computation that affects some outputs. Returns the first stage that
-/// affects all failing outputs in nearly all cases. Ignores outputs that another bug explains.
-/// Prefers a stage that uses the fields in the terms.
+/// Returns the first stage (step of the computation) that affects all failing outputs in nearly all
+/// cases. Ignores outputs that another bug explains. Prefers a stage that uses the fields in the
+/// conditions of the cause.
 std::string CauseWriter::stage(const Part& part, const std::vector<Part>& all) const {
   const Members& members = part.members;
   const auto is_of_another = [&](std::size_t k, const std::string& tensor) {
@@ -436,8 +449,8 @@ Cause CauseWriter::cause(const Part& part, const std::vector<Part>& all) const {
   describe_failures(members, cause);
   if (!tensors.empty() && !are_never_written(part, cases_)) cause.stage = stage(part, all);
   for (const std::size_t k : members) cause.cases.push_back(cases_[k].id);
-  // The reader looks at this example first. Prefer a shrunk case, then a case in which all usually
-  // failing outputs fail, then the shortest line.
+  // The reader looks at this example first. Prefer a shrunk (reduced) case, then a case in which
+  // all usually failing outputs fail, then the case with the shortest text.
   const std::set<std::string> usual = usually_failing(members);
   const auto line_of = [&](std::size_t k) -> const std::string& {
     const ShrunkCase* const shrunk = shrunk_of(cases_[k], part);

@@ -19,40 +19,44 @@
 namespace assay::conformance {
 namespace {
 
-/// Fields that identify a case but do not describe what it tests.
+/// These fields identify a case but do not describe what the case tests.
 const std::set<std::string_view> names_of_cases = {"seed", "rows", "relation", "upstream",
                                                    "documents"};
-/// Counts that the judge computes, not the kernel. They cannot be tile sizes.
+/// Names of numbers that the judge counts and that the kernel does not receive. They cannot be tile
+/// sizes.
 const std::set<std::string_view> counts = {"queries_without_key", "keys_without_query"};
-/// The name of a field in the search of the report page. The field contains the requirement that a
-/// case breaks on purpose.
+/// The name of a search field on the report page. Its value is the id of the requirement that a
+/// case violates on purpose.
 constexpr const char* violated = "violated";
-/// The name of the field that says in which way the case breaks that requirement.
+/// The name of a search field on the report page. Its value says how the case violates a
+/// requirement on purpose.
 constexpr const char* violation = "violate";
 
-/// `absent`: value of a field for a tensor that the call does not have. `plain`: value for tensors
-/// without special strides.
+/// Values of a field that describes strides. `absent`: the call does not have the tensor. `plain`:
+/// the tensors have no special strides.
 constexpr std::string_view absent = "none", plain = "contiguous";
-/// Name of a search field. The term strides=VALUE matches a case in which at least one tensor has
-/// these strides.
+/// Name of a search field. The condition strides=VALUE is true for a case in which at least one
+/// tensor has these strides.
 constexpr std::string_view strides = "strides";
-/// The value for strides that differ between tensors, if the field does not list the tensors.
+/// The value of the strides field if strides differ between tensors and the field does not list the
+/// tensors.
 constexpr std::string_view various = "mixed";
 
-/// Sizes are compared with each other. They are also tested for divisibility by common tile sizes.
+/// Common tile sizes. Sizes are tested for divisibility by these numbers, and compared with each
+/// other.
 constexpr double divisors[] = {2, 4, 8, 16, 32, 64, 128, 256, 512};
-/// Factors for comparing a size with a multiple of another size.
+/// A condition may compare a size with these multiples of another size.
 constexpr int multiples[] = {1, 2, 4};
-/// Limits that are tried for the length of a sequence; the limit 0 selects empty sequences. If
-/// several limits select the same cases, the first one in this list is reported. Tile sizes
-/// therefore come before other lengths.
+/// The search tries these limits for the length of a sequence. The limit 0 selects empty sequences.
+/// If several limits select the same cases, the first limit in this list is reported, so tile sizes
+/// come before other lengths.
 constexpr double short_lengths[] = {0, 1, 2, 16, 32, 64, 128, 256, 3,  4,  5,
                                     6, 7, 8, 10, 12, 15, 24,  31,  48, 63, 96};
-/// Packed sequences have two fields: the longest length (seq_q or seq) and all lengths (lengths_q
-/// or lengths).
+/// Two fields describe packed sequences: one has the longest length (seq_q or seq), the other has
+/// all lengths (lengths_q or lengths).
 constexpr std::string_view longest = "seq", lengths = "lengths";
 
-/// The items of "a,b". An empty text has no items.
+/// Splits a list such as "a,b". An empty text has no items.
 std::vector<std::string> items_of(const std::string& text) {
   std::vector<std::string> items;
   for (std::size_t from = 0; !text.empty() && from <= text.size();) {
@@ -73,7 +77,8 @@ std::optional<double> number(const std::string& text) {
   return value;
 }
 
-/// Returns the cost of a limit's digits (bits): 1 is simpler than 0.9999999403953552.
+/// Returns the cost (bits) of the digits of a limit, because a condition with the limit 1 is
+/// simpler than one with 0.9999999403953552.
 double bits_of(const std::string& limit) {
   if (!number(limit)) return 0;
   const auto digits = std::ranges::count_if(limit, [](char c) { return c >= '0' && c <= '9'; });
@@ -81,11 +86,12 @@ double bits_of(const std::string& limit) {
          static_cast<double>(std::max<std::ptrdiff_t>(0, digits - limits::free_digits));
 }
 
-/// The value of the field for a regime (a branch of the kernel's tiling): whether it occurred.
+/// Returns the field value of a regime (a branch of the kernel's tiling): "1" if the kernel used
+/// it, otherwise "0".
 const char* regime(const spec::Metric& metric) { return metric.value > 0 ? "1" : "0"; }
 
-/// The values of one field in all cases, or whether each case used a regime. A value is empty if
-/// the case does not have the field.
+/// One field, or one regime (branch of the kernel's tiling), with its value in each case. The value
+/// of a regime says whether the case used it. A value is empty if the case does not have the field.
 struct Column {
   std::string name;
   std::vector<std::string> values;
@@ -114,7 +120,8 @@ std::vector<Column> columns_of(const Cases& cases) {
 
 using Comparison = FieldTerm::Comparison;
 
-/// The term "field=value". The page's search compares the counts of regimes.
+/// Returns the search term "field=value". For a regime (a branch of the kernel's tiling) the page
+/// stores a count, so the term is "count>0".
 FieldTerm equality(const Column& column, const std::string& value) {
   if (column.is_regime && value != "0") return {column.name, Comparison::greater, {"0"}};
   return {column.name, Comparison::equal, {value}};
@@ -179,7 +186,8 @@ class Collector {
   explicit Collector(const Cases& cases) : cases_(cases), evaluation_(cases) {}
 
   void add(const Column& column);
-  /// Adds a condition with its cases. Ignores a condition that the search cannot parse.
+  /// Adds a condition and the cases that satisfy it. Ignores a condition that the search on the
+  /// report page cannot parse.
   void add(Condition condition) {
     if (!condition.term.can_be_read()) return;
     condition.cases = evaluation_.holding(condition);
@@ -198,8 +206,8 @@ class Collector {
   std::set<CaseSet> seen_;
 };
 
-/// Adds limits of a numeric field. If limits select the same cases, the tightest one is kept,
-/// because it comes first.
+/// Adds conditions with limits of a numeric field. If several limits select the same cases, the
+/// first one is kept, which is the tightest.
 void Collector::add_limits(const std::string& name, const std::set<double>& values) {
   const Numbers numbers(values.begin(), values.end());
   if (numbers.size() < 3) return;
@@ -213,8 +221,8 @@ void Collector::add_limits(const std::string& name, const std::set<double>& valu
     add_limit(Comparison::at_least, numbers[k]);
 }
 
-/// Adds a condition for each kind of strides. The condition holds if at least one tensor has these
-/// strides.
+/// Adds one condition for each value of the strides field. A case satisfies the condition if at
+/// least one tensor has these strides.
 void add_strides(const Cases& cases, Collector& collector) {
   std::set<std::string> known;
   for (const CaseReport* report : cases)
@@ -230,7 +238,7 @@ void add_strides(const Cases& cases, Collector& collector) {
                    .bits = limits::bits_of_multiple});
 }
 
-/// Returns true for a single word such as "far"; false for "dq:far" or a list.
+/// Returns true for a single word such as "far", and false for "dq:far" or a list.
 bool is_word(const std::string& value) {
   return !value.empty() && value.find_first_not_of("abcdefghijklmnopqrstuvwxyz_") == value.npos;
 }
@@ -259,8 +267,8 @@ void Collector::add(const Column& column) {
     }
   if (!std::ranges::all_of(values, [](const auto& value) { return number(value).has_value(); }))
     return;
-  // Most cases only test the arguments and have no judged outputs. Their unusual values must not
-  // become limits.
+  // Skip cases that only test the arguments and have no judged outputs. They are the majority, and
+  // their unusual values are not useful as limits in conditions.
   std::set<double> numbers;
   for (std::size_t k = 0; k < cases_.size(); ++k)
     if (!column.values[k].empty() &&
@@ -269,13 +277,13 @@ void Collector::add(const Column& column) {
   add_limits(column.name, numbers);
 }
 
-/// Converts the name of a field with the longest length ("seq_q") to that of the field with all
-/// lengths ("lengths_q").
+/// Converts the name of the field with the longest length ("seq_q") to the name of the field with
+/// all lengths ("lengths_q").
 std::string lengths_of(const std::string& name) {
   return name.starts_with(longest) ? std::string(lengths) + name.substr(longest.size()) : "";
 }
 
-/// A field whose values are whole numbers.
+/// A field with whole numbers, and its value in each case.
 struct Size {
   std::string name;
   bool is_large;  ///< true if the values are large enough to be split into tiles
@@ -296,15 +304,15 @@ std::vector<Size> sizes_of(const std::vector<Column>& columns) {
   return sizes;
 }
 
-/// Returns whether two sizes are compared: sizes of the same kind, or a sequence length with a
-/// block size or a parameter of a formula. A block may be longer than the sequence.
+/// Returns whether a condition may compare two sizes: their names begin with the same word (such as
+/// seq or heads), or one is a sequence length and the other a block size or a formula parameter.
 bool are_compared(const std::string& a, const std::string& b) {
   const auto kind = [](const std::string& name) { return name.substr(0, name.find('_')); };
   return kind(a) == kind(b) ||
          (a.starts_with(longest) && (b.ends_with("block_size") || b.starts_with("formula.")));
 }
 
-/// Adds terms that compare sizes with each other and with tile sizes.
+/// Adds search terms that compare sizes with each other and with tile sizes.
 class SizeTerms {
  public:
   SizeTerms(const Cases& cases, Collector& collector) : cases_(cases), collector_(collector) {}
@@ -327,8 +335,8 @@ class SizeTerms {
                     .bits = times == 1 ? limits::bits_of_relation : limits::bits_of_multiple});
   }
 
-  /// Compares multiples only if at least one of the sizes is large. Small sizes have too few
-  /// values.
+  /// Adds terms that compare one size with multiples of another. Small sizes have too few different
+  /// values, so at least one of them must be large.
   void add_pairs(const std::string& left, const std::string& right, bool are_large) {
     for (const int times : multiples) {
       if (times > 1 && !are_large) break;
@@ -373,7 +381,8 @@ class SizeTerms {
       add_some({each,
                 length == 0 ? Comparison::equal : Comparison::at_most,
                 {fmt::format("{}", length)}});
-    // A range starts at 1: empty sequences do not show faults of short sequences.
+    // The range of lengths starts at 1, because a fault of short sequences does not show in empty
+    // sequences.
     for (const double length : short_lengths)
       if (length > 1) add_some({each, Comparison::equal, {fmt::format("1..{}", length)}});
   }
@@ -407,8 +416,8 @@ std::vector<Condition> conditions_on(const Cases& cases) {
   const std::vector<Column> columns = columns_of(cases);
   for (const Column& column : columns) collector.add(column);
   add_strides(cases, collector);
-  // If several conditions have the same cases, the collector keeps the first, which is the
-  // simplest.
+  // Conditions on sizes are added last because they are the most complex: if several conditions
+  // select the same cases, the collector keeps the first one.
   SizeTerms(cases, collector).add(sizes_of(columns));
   return collector.take();
 }

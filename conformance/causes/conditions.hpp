@@ -14,7 +14,7 @@
 
 namespace assay::conformance {
 
-/// Selects some of a list of cases.
+/// A subset of a list of cases.
 class CaseSet {
  public:
   CaseSet() = default;
@@ -47,11 +47,12 @@ class CaseSet {
   std::vector<std::uint64_t> words_;
 };
 
-/// A term of a search query, and the cases for which it holds.
+/// A search term, such as `field=value`, and the cases that satisfy it.
 struct Condition {
-  /// `violation`: the call breaks a requirement on purpose, so a single case is enough for a cause.
-  /// `regime`: a branch of the kernel's tiling; known for the cases of the sweep, not for the cases
-  /// to which they were shrunk.
+  /// `violation`: a condition on the requirement that the call violates on purpose; one failing
+  /// case is then enough evidence. `regime`: a condition on a branch of the kernel's tiling. The
+  /// branches are known for the cases of the sweep, but not for the smaller cases to which failures
+  /// were reduced.
   enum class Kind : std::uint8_t { violation, field, regime };
 
   FieldTerm term;
@@ -61,22 +62,22 @@ struct Condition {
   bool is_choice = false;  ///< "field=value", for a field with few values
   CaseSet cases = {};
 
-  /// Returns whether the term holds for a case. Returns false if the case does not have the fields
+  /// Returns whether a case satisfies the term. Returns false if the case does not have the fields
   /// of the term.
   bool holds(const CaseFields& fields) const;
 };
 
-/// The fields of a case that the page's search can use.
+/// Returns the fields of a case that the search on the report page can use.
 CaseFields searched_fields(const CaseReport& report);
 
-/// Conditions that split the cases: `field=value` and `field!=value` for fields with few values;
-/// `field<limit` and `field>=limit` for numeric fields; `field>other`, `field>2*other`,
-/// `heads_q/heads_kv>=2` and `field%64>0` for sizes; `lengths_q=0` and `lengths_kv<=64`, which hold
-/// if any sequence has such a length. If several conditions hold for the same cases, only the first
-/// one is included.
+/// Returns conditions that split the cases. For fields with few values: `field=value` and
+/// `field!=value`. For numeric fields: `field<limit` and `field>=limit`. For sizes: `field>other`,
+/// `field>2*other`, `heads_q/heads_kv>=2` and `field%64>0`. `lengths_q=0` and `lengths_kv<=64` hold
+/// if any sequence has such a length. If several conditions select the same cases, only the first
+/// one is returned.
 std::vector<Condition> conditions_on(const std::vector<const CaseReport*>& cases);
 
-/// Conditions such as "sparse_mode=2|3": they join the values of a field that fail most often.
+/// Returns conditions such as "sparse_mode=2|3", which join the field values that fail most often.
 std::vector<Condition> joined(const std::vector<Condition>& conditions, const CaseSet& open,
                               const CaseSet& passed);
 

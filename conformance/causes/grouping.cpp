@@ -10,7 +10,7 @@
 namespace assay::conformance {
 namespace {
 
-/// Returns at most `most_learnt` of the cases, at even intervals of the list.
+/// Returns at most `most_learnt` of the cases, evenly spaced in the list.
 std::vector<std::size_t> some(const std::vector<std::size_t>& all) {
   if (all.size() <= limits::most_learnt) return all;
   std::vector<std::size_t> chosen;
@@ -36,9 +36,11 @@ bool Grouping::Fact::fails_so(const Way& way) const {
          (!way.tensor.empty() || report->verdict == way.verdict);
 }
 
-/// A passing case counts against a rule, with three exceptions: (a) cases of a relation, because
-/// wrong outputs can satisfy a relation; they count only if relations found most failures of this
-/// kind; (b) cases that the kernel does not offer; (c) tensors whose expected values are all 0.
+/// A passing case is evidence against a rule (conditions that explain failures), with three
+/// exceptions. First, cases of a relation (a statement about several runs), because wrong outputs
+/// can satisfy a relation; they count only if most of the failures to explain were found by
+/// relations. Second, cases that the kernel does not offer. Third, tensors with expected values
+/// that are all 0.
 bool Grouping::Fact::passes(const Way& way) const {
   if (way.tensor.empty())
     return report->verdict != way.verdict && report->verdict != Verdict::not_applicable;
@@ -111,9 +113,10 @@ std::vector<Way> Grouping::ways() const {
   return all;
 }
 
-/// Returns whether rules for `way` are learnt from this failing case. The fields of a relation
-/// describe only one of its runs, but another run may fail. Relations are therefore used only if
-/// most cases that fail in this way are relations.
+/// Returns whether the search uses this failing case to learn why cases fail as `way` says. A
+/// relation is a statement about several runs; the fields of its case describe only one run, but
+/// another run may fail. Cases of relations are therefore used only if most of the cases that fail
+/// in this way are relations.
 bool Grouping::is_about(const Fact& fact, const Way& way) {
   return fact.fails_so(way) && (way.of_relations() || !is_of_relation(*fact.report));
 }
@@ -125,7 +128,8 @@ Members Grouping::failing(const Way& way) const {
   return all;
 }
 
-/// Returns the group of cases for which the terms hold, and removes them from `left`.
+/// Returns the failing cases that satisfy the terms (conditions), and removes these cases from
+/// `left`.
 Group Grouping::explained(const Way& way, const Terms& terms, Members& left) const {
   Group group{.way = way, .terms = terms, .cases = {}};
   for (std::size_t k = 0; k < cases_; ++k) {
@@ -146,7 +150,8 @@ std::vector<Group> Grouping::learnt(const Way& way, const Vocabulary& vocabulary
   for (const std::size_t k : of_relations) left.erase(k);
   std::vector<Group> groups;
   while (!left.empty()) {
-    // The last group gets all remaining cases, so that every failing case has a cause.
+    // The last group of failing cases gets all remaining cases, so that every failing case belongs
+    // to a cause.
     const bool is_last = groups.size() + 1 == limits::most_groups || sample.open.size() == 0;
     const SeparatingRule rule = is_last ? SeparatingRule{{}, all} : learn(vocabulary, all, sample);
     groups.push_back(explained(way, rule.terms, left));
@@ -160,17 +165,19 @@ std::vector<Group> Grouping::learnt(const Way& way, const Vocabulary& vocabulary
   return groups;
 }
 
-/// Returns whether chance cannot explain the group: it has many cases and hardly any exceptions.
+/// Returns whether chance cannot explain the failures: many cases satisfy the conditions of the
+/// group, and hardly any of them pass.
 bool Grouping::is_sure(const Group& group) const {
   const std::size_t size = group.cases.size();
   return size >= limits::many_cases &&
          is_share(size, limits::sure, std::ssize(group.cases) + group.others);
 }
 
-/// A neighbour is the case to which a failing case was shrunk. Returns the terms that a neighbour
-/// refutes: it fails although it does not satisfy them, and no other group explains it. A group
-/// without terms explains it only if that group has more cases. If a rule is sure, its terms are
-/// not refuted: the neighbour then has another bug.
+/// A failing case may have a neighbour: the smaller failing case to which it was reduced. Returns
+/// the terms (conditions) that neighbours refute. A neighbour refutes a term if it does not satisfy
+/// the term and no other group of failing cases explains it. A group without conditions explains a
+/// neighbour only if this group has more cases. If a group is certain, its terms are not refuted,
+/// because the neighbour then has another bug.
 Grouping::Terms Grouping::refuted(const Way& way, const std::vector<Group>& groups) const {
   Terms all;
   for (std::size_t k = 0; k < neighbours_.size(); ++k) {
@@ -190,8 +197,8 @@ Grouping::Terms Grouping::refuted(const Way& way, const std::vector<Group>& grou
   return all;
 }
 
-/// Removes rules whose cases fail hardly more often than cases without a rule. Such a rule does not
-/// explain the failure: for example, large cases fail more often with any bug.
+/// Removes groups whose conditions do not explain the failure: their cases fail hardly more often
+/// than other cases. For example, large cases fail more often with any bug.
 std::vector<Group> Grouping::without_tendencies(const Way& way, std::vector<Group> groups) const {
   const auto meets_none = [&](const Fact& fact) {
     return std::ranges::none_of(groups, [&](const Group& group) {
@@ -217,7 +224,7 @@ std::vector<Group> Grouping::without_tendencies(const Way& way, std::vector<Grou
   return groups;
 }
 
-/// Returns the group of all accepted forbidden calls if the kernel refuses hardly any of them;
+/// If the kernel accepts nearly all forbidden calls, returns one group with all these cases;
 /// otherwise nothing.
 std::optional<Group> Grouping::refusing_nothing(const Way& way) const {
   if (way.verdict != Verdict::accepted_wrongly) return {};
@@ -256,7 +263,8 @@ std::vector<Group> Grouping::of(const Way& way) {
 
 std::vector<Group> Grouping::groups() {
   std::vector<Way> all_ways = ways();
-  // Start with the most frequent way of failing: it gives most information about the bug.
+  // Starts with the most frequent failure (output tensor or verdict), because it gives the most
+  // information about the bug.
   std::ranges::stable_sort(all_ways, std::greater(),
                            [](const Way& way) { return way.in_relations + way.in_others; });
   std::vector<Group> all;

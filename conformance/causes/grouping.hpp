@@ -17,22 +17,24 @@ namespace assay::conformance {
 
 using Members = std::set<std::size_t>;  ///< indices into the list of all cases
 
-/// Returns whether `part` is at least this share of `whole`.
+/// Returns whether `part` is at least the fraction `share` of `whole`.
 inline bool is_share(std::integral auto part, double share, std::integral auto whole) {
   return static_cast<double>(part) >= share * static_cast<double>(whole);
 }
 
-/// One way of failing: either a tensor that breaks a limit, or a verdict about the whole call.
+/// One way in which cases fail: an output tensor exceeds a limit, or the whole call gets a verdict
+/// such as crash.
 struct Way {
   std::string tensor;
   Verdict verdict = Verdict::conforms;          ///< used only if `tensor` is empty
   std::size_t in_relations = 0, in_others = 0;  ///< cases that fail this way
 
-  /// Returns whether most cases that fail in this way are relations.
+  /// Returns whether most of the cases that fail in this way test relations (statements about
+  /// several runs).
   bool of_relations() const { return in_relations > in_others; }
 };
 
-/// Cases that fail in one way and have fields in common that separate them from other cases.
+/// Cases that fail in one way, and the field conditions that distinguish them from other cases.
 struct Group {
   Way way;
   std::vector<const Condition*> terms;  ///< empty: no fields separate them
@@ -41,21 +43,24 @@ struct Group {
   bool refuses_nothing = false;  ///< every forbidden call is accepted
 };
 
-/// A report for the smaller case to which `report` was shrunk, with only the known members.
+/// Returns a report for the smaller case to which the case of `report` was reduced. Only the known
+/// members are set.
 CaseReport neighbour_of(const CaseReport& report, const ShrunkCase& shrunk);
-/// Returns whether the terms can hold for a neighbour. The regimes of a neighbour are unknown, so
-/// terms on regimes count as true.
+/// Returns whether `neighbour`, the smaller case to which a failing case was reduced, may satisfy
+/// the terms (conditions). Its regimes (branches of the kernel's tiling) are unknown, so terms
+/// about regimes count as true.
 bool may_hold(const std::vector<const Condition*>& terms, const CaseFields& neighbour);
 
-/// Learns which fields separate failing cases from the others. Also uses the neighbours: the
-/// smaller cases to which failing cases were shrunk. A neighbour still fails, so its fields are
-/// enough for a failure.
+/// Learns which fields distinguish failing cases from other cases. It also uses the neighbours: the
+/// smaller cases to which failing cases were reduced. A neighbour still fails, so its fields are
+/// enough for the failure.
 class Grouping {
  public:
-  /// Stores a reference to the cases.
+  /// Keeps a reference to the cases, which must outlive this object.
   Grouping(const std::vector<CaseReport>& cases, const std::vector<ShrunkCase>& shrunk);
 
-  /// The groups for all ways of failing. They point into this object.
+  /// Returns groups of failing cases: for each way in which cases fail, cases that satisfy the same
+  /// conditions. The groups point into this object.
   std::vector<Group> groups();
 
  private:
@@ -67,7 +72,8 @@ class Grouping {
     std::vector<std::string> failed;  ///< tensors; empty if the case does not fail
 
     bool fails_so(const Way& way) const;
-    /// Returns whether the case counts against a rule for `way`.
+    /// Returns whether this passing case is evidence against the conditions that explain the
+    /// failures of type `way`.
     bool passes(const Way& way) const;
   };
   struct Neighbour {

@@ -13,15 +13,15 @@
 namespace assay::conformance {
 namespace {
 
-/// Returns the number of bits that encode how many of the cases fail, and which ones.
+/// Returns the number of bits that encode how many cases fail, and which ones.
 double bits_of(double failing, double passing) {
   const double all = failing + passing;
   const double ways = std::lgamma(all + 1) - std::lgamma(failing + 1) - std::lgamma(passing + 1);
   return ways / std::numbers::ln2 + std::log2(all + 1);
 }
 
-/// A rule, and two counts: the open (not yet explained) cases and the passed cases for which it
-/// holds.
+/// A rule (set of conditions) that the search generated, and two counts of the cases that it
+/// selects: failing cases without an explanation, and passing cases.
 struct Generated {
   SeparatingRule rule;
   double hit, missed;
@@ -72,9 +72,10 @@ class Learner {
     return rule.hit > 0 && rule.precision() > none_.precision();
   }
 
-  /// Cost of a term in bits: the bits that select it among all terms, plus the bits of its limit.
-  /// The first part is at least a fixed fraction of the bits that describe the failures without a
-  /// rule. Without this minimum, more cases would lead to more terms.
+  /// Returns the cost of a condition in bits: the bits that select it among all conditions, plus
+  /// the bits that encode its limit. The first part is at least a fixed fraction of the bits that
+  /// encode the failures without any condition. Without this minimum, rules would get more
+  /// conditions in larger sweeps.
   double cost_of(const Condition& term) const {
     if (term.kind == Condition::Kind::violation) return 0;
     return std::max(choice_, limits::least_saving * none_.total) + term.bits;
@@ -104,7 +105,7 @@ class Learner {
       Generated child = {{parent.rule.terms, parent.rule.cases}, 0, 0};
       child.hit = static_cast<double>(open.common(condition->cases));
       child.missed = static_cast<double>(passed.common(condition->cases));
-      // Skip a term that excludes no passing case.
+      // Skip a condition that excludes no further passing case.
       if (child.missed >= parent.missed || !separates(child)) continue;
       child.terms = parent.terms + cost_of(*condition);
       count(child);
@@ -117,9 +118,10 @@ class Learner {
     }
   }
 
-  /// The rules that are kept for extension by further terms: those with the fewest bits, and those
-  /// with the largest hit * precision. If many of them compare the same fields, only a few are
-  /// kept.
+  /// Returns the rules (sets of conditions) to which the search adds further conditions: the rules
+  /// with the fewest bits, and those with the largest product of hit (the number of unexplained
+  /// failing cases that the rule selects) and precision (the failing fraction of the selected
+  /// cases). If many rules compare the same fields, only a few of these are kept.
   std::vector<Generated> best(const std::vector<Generated>& rules) const {
     std::vector<Generated> chosen;
     const auto take = [&](const auto& value) {

@@ -7,29 +7,30 @@
 
 namespace assay::conformance {
 
-/// Conditions that must all hold.
+/// A rule that separates failing cases from passing cases. A case satisfies the rule if it
+/// satisfies all its conditions.
 struct SeparatingRule {
   std::vector<const Condition*> terms;
   CaseSet cases;  ///< cases for which all terms hold
 };
 
-/// The cases from which a rule is learnt. open: failing cases that do not have a rule yet. passed:
-/// passing cases.
+/// The cases from which a rule (set of conditions) is learnt. open: failing cases that no rule
+/// explains yet. passed: passing cases.
 struct Sample {
   CaseSet open, passed;
 };
 
-/// The conditions that a rule may use, and the rules of other outputs. The search prefers rules
-/// with a short encoding; reusing another output's rule takes very few bits, because one bug often
-/// shows in several outputs.
+/// The conditions that the search may use, and the rules (sets of conditions) that explain other
+/// outputs. The search prefers rules that can be encoded with few bits. A rule that another output
+/// already has takes very few bits, because one bug often affects several outputs.
 struct Vocabulary {
   std::vector<const Condition*> conditions;
   std::vector<std::vector<const Condition*>> rules;
 };
 
-/// Learns the rule with at most three terms that best separates the open cases from the passed
-/// cases. The rule has no terms if they are not worth their cost, which means that encoding the
-/// failing cases without a rule takes fewer bits. `all`: all cases.
+/// Learns the set of at most three conditions that best separates unexplained failing cases from
+/// passing cases. The set is empty if conditions would not reduce the number of bits that encode
+/// the failing cases. `all`: all cases.
 SeparatingRule learn(const Vocabulary& vocabulary, const CaseSet& all, const Sample& sample);
 
 }  // namespace assay::conformance

@@ -33,8 +33,8 @@ double memory_estimate(const Problem& p, std::int64_t rows, std::span<const RowK
 }
 
 std::int64_t largest_sum(const Problem& p, std::span<const RowKind> outputs) {
-  // An element of a weight is a sum over all windows and channels. An element of a window or of a
-  // token is a sum of at most one product per token of a window.
+  // An element in the gradient of a weight is a sum over all windows and channels. An element in a
+  // window or in a token row is a sum of at most one product per token of a window.
   const bool has_weight = std::ranges::find(outputs, RowKind::weight) != outputs.end();
   return has_weight ? all_windows(p) * p.head_dim : p.compress_block_size;
 }

@@ -18,12 +18,12 @@ struct Profile {
   bool is_drawn = true;            ///< false: only hand-made cases use it
 };
 
-/// Returns the function that draws the values of a profile. Errors: std::invalid_argument for an
-/// unknown name.
+/// Returns the profile (distribution of the input values) with this name. Errors:
+/// std::invalid_argument for an unknown name.
 const Profile& profile_named(std::span<const Profile> profiles, const std::string& name);
 
-/// Returns the power of two by which the rows of tokens are multiplied, so that a sum of this
-/// number of products stays in the range of fp16.
+/// Returns a power of two for token rows of fp16. If the rows are multiplied by it, a sum of
+/// `products` products stays in the range of fp16.
 double token_factor(const Problem& problem, const Profile& profile, std::int64_t products);
 
 }  // namespace assay::conformance::compression

@@ -6,20 +6,21 @@
 #include "case/reduction.hpp"
 #include "compression/problem.hpp"
 
-/// Ways to make a failing case smaller.
+/// Steps that make a failing case smaller.
 namespace assay::conformance::compression {
 
 std::vector<Problem> without_sequences(const Problem& problem);
 std::vector<Problem> shorter_sequences(const Problem& problem);
 std::vector<Problem> shorter_single_sequences(const Problem& problem);
 std::vector<Problem> fewer_heads(const Problem& problem);
-/// Returns problems with head sizes that are multiples of 16, as in all documented examples.
+/// Returns problems with smaller head sizes. The sizes are multiples of 16, as in all documented
+/// examples.
 std::vector<Problem> smaller_heads(const Problem& problem);
-/// Returns problems with smaller windows, first the smallest window of the documentation. The
-/// lengths of the sequences do not change.
+/// Returns problems with smaller windows. The first has the smallest documented window. The
+/// sequence lengths do not change.
 std::vector<Problem> smaller_windows(const Problem& problem);
 
-/// Returns one case for each problem that `smaller` returns.
+/// Returns a case for each of the problems that `smaller` returns.
 template <class Op, std::vector<Problem> (*smaller)(const Problem&)>
 std::vector<Case<Op>> smaller_cases(const Case<Op>& c) {
   std::vector<Case<Op>> cases;

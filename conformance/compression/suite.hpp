@@ -19,7 +19,7 @@
 #include "plan/case_collector.hpp"
 #include "plan/hand_made_cases.hpp"
 
-/// Defines the members of SuiteOf. One source file of each operator includes this file and
+/// Defines the member functions of SuiteOf. One source file of each operator includes this file and
 /// instantiates them.
 namespace assay::conformance::compression {
 
@@ -130,8 +130,9 @@ std::int64_t SuiteOf<Op>::tensor_elements(const Problem& p) {
   return (input_extents(p).rows() + output_extents(p).rows()) * p.head_dim;
 }
 
-// Estimates the time of a case on one core (seconds): to fill and check the tensors, and for the
-// products of kernel and reference. The factors were fitted to one sweep of NsaCompressGrad.
+// Estimates the time (seconds, one core) of judging a case. The terms are the time to fill and
+// check the tensors, and the time of all products in kernel and reference. The factors were fitted
+// to one sweep of NsaCompressGrad.
 template <class Op>
 double SuiteOf<Op>::expected_cost(const Case<Op>& c) {
   if (c.track == Track::arguments) return 1e-4;
@@ -139,7 +140,8 @@ double SuiteOf<Op>::expected_cost(const Case<Op>& c) {
   const double once = 0.001 +
                       static_cast<double>(tensor_elements(c.problem)) * (is_exact ? 9e-8 : 1.8e-7) +
                       multiply_adds(c.problem) * 1e-9;
-  // A relation needs at least two runs of the kernel, and bounds for every element of each run.
+  // A case of a relation (statement about several runs) compares at least two runs of the kernel
+  // and needs tolerances for every element of each run.
   return c.track == Track::relation ? 2.5 * once : once;
 }
 

@@ -6,7 +6,7 @@
 #include "assay/conformance/inputs/random.hpp"
 #include "compression/problem.hpp"
 
-/// Describes how an operator on packed sequences with windows differs from the others.
+/// Traits: the properties in which the operators on windows of packed sequences differ.
 namespace assay::conformance::compression {
 
 /// An operator must provide the following: a specialisation of Traits in its folder. It derives
@@ -23,8 +23,8 @@ namespace assay::conformance::compression {
 template <class Op>
 struct Traits;
 
-/// The description of an output; and that of an input, with the random numbers that fill it and its
-/// values in `Rows`.
+/// Describes an output. InputRows describes an input: the random stream that fills it, and the
+/// member of `Rows` with its values.
 struct OutputRows {
   std::string_view name;
   RowKind kind;
@@ -37,7 +37,8 @@ struct InputRows {
   std::vector<double> Rows::*values;
 };
 
-/// The sentences of relations that name the outputs.
+/// Sentences for reports that state what a relation (statement about several runs) expects of the
+/// outputs.
 struct Sentences {
   std::string_view sequences_alone = "The outputs of a sequence depend only on this sequence.",
                    permute_sequences =
@@ -52,21 +53,22 @@ struct Sentences {
 };
 
 struct PlainTraits {
-  /// True if the stride may be equal to the window.
+  /// True if the operator allows a stride that is equal to the window size (no overlap).
   static constexpr bool may_lack_overlap = false;
-  /// A profile whose data may be all zero if there are few rows, and a sentence about this.
+  /// sparse_profile: a profile (distribution of the input values) whose inputs may be all zero if
+  /// there are few rows. sparse_sentence: the sentence that explains this to the user.
   static constexpr std::string_view sparse_profile = {}, sparse_sentence = {};
   static constexpr Sentences sentences = {};
 };
 
-/// Returns the kinds of rows of these inputs or outputs.
+/// Returns the row kind (token, window or weight) of each of these tensors.
 std::vector<RowKind> kinds_of(const auto& tensors) {
   std::vector<RowKind> kinds;
   for (const auto& tensor : tensors) kinds.push_back(tensor.kind);
   return kinds;
 }
 
-/// Returns the name of the first tensor that has a row for each window.
+/// Returns the name of the first tensor that has one row for each window.
 template <class Op>
 std::string_view window_tensor() {
   for (const auto& tensor : Traits<Op>::inputs)

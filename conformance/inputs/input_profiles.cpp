@@ -20,13 +20,14 @@ void repeat(spec::Storage& bytes, Bits pattern) {
     std::memcpy(bytes.data() + at, &pattern, sizeof pattern);
 }
 
-/// Returns a NaN whose payload ends in `mark`.
+/// Returns a NaN with a payload that ends in the bits `mark`.
 std::uint32_t marked_nan(DType dtype, std::uint32_t mark) {
   if (dtype == DType::fp32) return 0x7fda3c00u | mark;
   return (dtype == DType::bf16 ? 0x7fc0u : 0x7e00u) | mark;
 }
 
-/// Fills the whole storage with the pattern; only the viewed elements if the storage is sparse.
+/// Fills the storage with the pattern. If the storage is sparse, fills only the elements in the
+/// view.
 template <class Bits>
 void repeat(Tensor& tensor, Bits pattern) {
   if (!tensor.bytes.is_sparse()) return repeat(tensor.bytes, pattern);

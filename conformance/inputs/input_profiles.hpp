@@ -9,7 +9,7 @@
 
 namespace assay::conformance {
 
-/// The indices of an element, and its random numbers.
+/// The position of an element, and the random numbers for it.
 struct Place {
   Stream tensor;
   spec::DType dtype;
@@ -24,13 +24,13 @@ struct Place {
   double head_normal() const { return factor * head.normal(static_cast<std::uint64_t>(d)); }
   double uniform() const { return row.uniform(static_cast<std::uint64_t>(d)); }
 
-  /// Multiplies by a number that uses all bits of an fp32 significand, because the generator gives
-  /// multiples of 2^-16, which leave some bits unused.
+  /// The random generator returns multiples of 2^-16, which leave low bits of the significand zero.
+  /// The product with this factor uses all bits of an fp32 significand.
   static constexpr double factor = 0x1.f0f3b6d7a9c51p-1;
 };
 
-/// Makes the random numbers for a tensor of a case: the numbers of a head (b, n), and those of its
-/// row s.
+/// The random numbers of a tensor: one generator for each head (b, n), and one for each row (b, n,
+/// s).
 class DrawnPlaces {
  public:
   DrawnPlaces(std::uint64_t seed, Stream which) : random_(stream(seed, which)) {}
@@ -43,23 +43,25 @@ class DrawnPlaces {
   }
 
  private:
-  /// Adds 1, because the index 0 is reserved for "all indices".
+  /// Returns index + 1. The index 0 is reserved for "all indices".
   static std::uint64_t number(std::int64_t index) { return static_cast<std::uint64_t>(index) + 1; }
 
   Random random_;
 };
 
-/// Returns the value of an input profile for an element.
+/// A function that returns the value that an input profile (distribution of the input values) has
+/// at an element.
 using ProfileValue = double (*)(const Place& place);
 
-/// Selects one in `one_in` rows or elements. The selection is independent of the drawn values.
+/// Selects about one in `one_in` rows or elements. The selection does not depend on the random
+/// values of the elements.
 inline bool chosen(const Random& random, std::int64_t index, std::uint64_t one_in) {
   constexpr std::uint64_t beyond_every_element = std::uint64_t{1} << 63;
   return random.bits(beyond_every_element + static_cast<std::uint64_t>(index)) % one_in == 0;
 }
 
-/// The values in the input profiles that all operators share. dy is the gradient that a gradient
-/// operator receives.
+/// Value functions of the input profiles (distributions of the input values) that all operators
+/// share. dy is the incoming gradient of a gradient operator.
 namespace profile {
 
 inline double normal(const Place& p) { return p.normal(); }
@@ -75,7 +77,8 @@ inline double huge_dy(const Place& p) {
 inline double sparse_dy(const Place& p) {
   return p.is(Stream::dy) && !chosen(p.row, 0, 4) ? 0.0 : p.normal();
 }
-/// The profile `normal` with one tensor negated; all other random tensors are unchanged.
+/// Returns values as in the input profile (distribution of values) `normal`, but negates one
+/// tensor. All other tensors are unchanged.
 template <Stream negated>
 double negative(const Place& p) {
   return p.is(negated) ? -p.normal() : p.normal();
@@ -83,7 +86,8 @@ double negative(const Place& p) {
 
 }  // namespace profile
 
-/// Describes the values of a tensor.
+/// Describes how a tensor is filled: random seed, tensor, and the function that returns the values
+/// of the input profile.
 struct Filling {
   std::uint64_t seed;
   Stream which;
@@ -91,8 +95,8 @@ struct Filling {
   double factor = 1;  ///< a power of two by which every value is multiplied
 };
 
-/// Returns a tensor of heads as `parameter` describes it, between guard zones as in
-/// `guarded_tensor`. `filling` sets its viewed elements.
+/// Returns a tensor with the shape, strides and type of `parameter`, between guards (known bytes)
+/// as in `guarded_tensor`. `filling` gives the values of the elements in the view.
 spec::Tensor filled_tensor(const spec::Parameter& parameter, spec::Layout layout,
                            const spec::Extents& extents, const Filling& filling);
 

@@ -7,8 +7,8 @@
 namespace assay::conformance {
 namespace {
 
-/// Returns the rows next to the first and to the last boundary of every tile size. Rows nearest to
-/// the ends come first.
+/// For every tile size, returns the rows next to the first and to the last tile boundary. Rows
+/// nearest to the ends come first.
 std::vector<std::int64_t> tile_edges(std::int64_t extent) {
   std::vector<std::int64_t> edges;
   for (const std::int64_t tile : {128, 16, 64, 512}) {
@@ -27,7 +27,7 @@ std::vector<std::int64_t> judged_rows(std::int64_t extent, std::int64_t wanted,
   for (std::size_t row = 0; row < all.size(); ++row) all[row] = static_cast<std::int64_t>(row);
   if (wanted <= 0 || wanted >= extent) return all;
 
-  // Half of the rows are random, because a fault may be far from any edge.
+  // Half of the rows are random, because a fault may be far from any tile boundary.
   std::set<std::int64_t> rows = {extent - 1};
   const auto size = [&] { return static_cast<std::int64_t>(rows.size()); };
   if (size() < wanted) rows.insert(0);

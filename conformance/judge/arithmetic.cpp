@@ -65,15 +65,15 @@ Arithmetic::Arithmetic(const spec::Numerics& declared, DType io_type)
   const bool cast_nearest = !narrow(io) || nearest(declared.round_out);
   const bool product_nearest = declared.product != spec::Product32::tf32_truncating;
   mean_free = staged_nearest && cast_nearest && product_nearest;
-  // m is the maximum of a softmax row, z its sum. All P of a row share one rounding error: that of
-  // m + ln z, or of m times a constant. This matters if P and dS are not rounded to a narrower type
-  // (which would cause a larger error), and if few queries determine dk and dv.
+  // In a softmax row, m is the maximum and z the sum. All P of the row share one rounding error:
+  // the error of m + ln z, or the error of m times a constant. This matters only if P and dS are
+  // not rounded to a narrower type (a larger error), and if few queries contribute to dk and dv.
   const bool shifts_rows = !narrow(io) && (declared.lse_form || declared.fused);
   const bool takes_log = declared.lse_form || (declared.saves == spec::Saved::lse &&
                                                declared.stats == spec::Origin::own);
   has_rough_log = takes_log && declared.log_error > std::max(0x1p-22, unit_roundoff(io) / 16);
-  // The rounding errors of a whole row of the output change its row term (the sum of dy times
-  // output), and thereby all pairs of the row.
+  // The row term is the sum of dy times output over the channels. Rounding errors of an output row
+  // change its row term, and thereby all pairs of the row.
   const bool shares_output = declared.delta == spec::RowTerm::own_output && narrow(io);
   row_coherent = u_k > 0 || u_x > 0 || narrow(declared.store_s) || shifts_rows || shares_output ||
                  has_rough_log;
@@ -92,7 +92,7 @@ double spacing(double x, DType type) {
                   2 * underflow_of(type));
 }
 
-/// Rounds `steps` to the nearest integer; its magnitude must be below 2^50.
+/// Rounds `steps` to the nearest integer. The magnitude of `steps` must be below 2^50.
 double whole(double steps, Rounding rounding) {
   constexpr double to_integer = 0x1.8p52;
   return rounding == Rounding::rna ? std::copysign(std::floor(std::abs(steps) + 0.5), steps)
@@ -110,8 +110,8 @@ double Arithmetic::cast_error(double value) const {
 
 bool Arithmetic::cast_is_biased(double value) const {
   if (!narrow(io)) return false;
-  // eta_out is half the smallest number of the type, u_out its unit roundoff: eta_out / u_out is
-  // the smallest normal number.
+  // eta_out is half the smallest subnormal number of the type, and u_out is its unit roundoff.
+  // Therefore eta_out / u_out is the smallest normal number.
   if (std::abs(value) < eta_out / u_out) return true;
   if (numerics.round_out != Rounding::rna) return false;
   const double steps = std::abs(value) / spacing(value, io);
@@ -120,8 +120,8 @@ bool Arithmetic::cast_is_biased(double value) const {
 
 double coarsest_of(DType type) {
   constexpr double few = 16;
-  // In fp32 all subnormal numbers meet the condition: the rounding error of their cast is larger
-  // than their tolerance.
+  // Returns 2^-126 for fp32, because for all subnormal fp32 numbers the rounding error of the cast
+  // is larger than the tolerance.
   return narrow(type) ? few * 2 * underflow_of(type) : 0x1p-126;
 }
 

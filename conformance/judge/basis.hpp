@@ -13,7 +13,7 @@
 
 namespace assay::conformance {
 
-/// Names some rows of an output tensor.
+/// A list of rows of one output tensor.
 struct RowsOf {
   const std::string& tensor;
   const spec::Extents& extents;

@@ -28,10 +28,10 @@ struct CaseInSteps<Op>::State {
   void call(spec::Implementation<Op>& kernel);
   void judge();
   void conclude(spec::Implementation<Op>& kernel);
-  /// Waits for work that the kernel continues after its last answer.
+  /// Waits until the kernel has finished work that it continues after its answer.
   void settle(spec::Implementation<Op>& kernel);
-  /// Runs a step and adds its time to the time of the case. An exception that leaves the step is a
-  /// failure of the judge.
+  /// Runs a step and adds its time to the time of the case. If the step throws, the judge itself
+  /// has failed, not the kernel.
   template <class Step>
   void take(const Step& step);
 };

@@ -15,25 +15,27 @@ namespace assay::conformance {
 namespace {
 
 constexpr double wanted_share = 0x1p-20;  // largest accepted radius / tau of the reference
-/// Radius (error limit) of a value in 75 digits divided by the radius of this value in double. The
-/// unit roundoff of 75 digits is 2^-198 times that of double. The error of an exponential in 75
-/// digits is 2^-240, which is 2^-191 times the error in double.
+/// The radius (error limit) of a value in 75 digits, divided by its radius in double. The unit
+/// roundoff of 75 digits is 2^-198 times the unit roundoff of double. An exponential in 75 digits
+/// has the error 2^-240, which is 2^-191 times the error in double.
 constexpr double defined_share = 0x1p-190;
-/// Radius of a value in double-double divided by its radius in double. The unit roundoff of
-/// double-double is 2^-47 times the one from which the radius in double is computed. Underflow
-/// changes elements by at most quick_underflow (docs/double_double.md, D5).
+/// The radius (error limit) of a value in double-double, divided by its radius in double. The unit
+/// roundoff of double-double is 2^-47 times the unit roundoff with which the radius in double is
+/// computed. Underflow changes elements by at most quick_underflow (docs/double_double.md, D5).
 constexpr double quick_share = 0x1p-47, quick_underflow = 0x1p-200;
 
 /// A multiplication in 75 digits takes at least as long as this number of multiplications in
 /// double-double.
 constexpr std::int64_t quick_products = 32;
 
-/// The smallest cost of an element of a row, in multiplications of the budget. It limits the memory
-/// for rows, which are kept: a budget of 100 million multiplications pays for at most 64 MiB.
+/// The minimum cost of an element, counted in multiplications of the budget. It limits the memory
+/// of stored rows: a budget of 100 million multiplications allows at most 64 MiB.
 constexpr std::int64_t price_of_memory = 24;
 
-/// The part of the budget that is reserved for later parts of the tensor, for elements whose radius
-/// is too large. Elements of which only the cast is uncertain must not use it.
+/// Elements of two types use the budget (multiplications): elements with a radius (error limit)
+/// that is too large, and elements for which only the result of the cast is uncertain. Elements of
+/// the second type must not use this part of the budget. It is reserved for elements of the first
+/// type in later parts of the tensor.
 constexpr std::int64_t kept_for_wide = 300'000;
 
 using spec::at;
@@ -52,7 +54,8 @@ bool is_narrow(const Expectation& e, std::size_t k) {
 
 std::int64_t row_of(const Expectation& e, std::size_t k) { return e.rows[k / at(e.dim())]; }
 
-/// Calls visit(row, index of its first element) for every row that is not exempt.
+/// Calls visit(row, index of its first element) for every row that can be judged (is not exempt
+/// because of a possible overflow).
 template <class Visit>
 void each_judged_row(const Expectation& e, const Visit& visit) {
   const std::size_t dim = at(e.dim());
@@ -60,7 +63,7 @@ void each_judged_row(const Expectation& e, const Visit& visit) {
     if (e.exempt[r] == 0) visit(RowNumbers(e, r * dim, dim, nullptr), r * dim);
 }
 
-/// Returns the rows that contain these elements, each once.
+/// Returns the numbers of the rows that contain these elements. Each number occurs once.
 std::vector<std::int64_t> rows_of(const Expectation& e, const std::vector<std::size_t>& elements) {
   std::vector<std::int64_t> rows;
   for (const std::size_t k : elements)
@@ -70,9 +73,9 @@ std::vector<std::int64_t> rows_of(const Expectation& e, const std::vector<std::s
 
 double radius_of(const DefinedRow& row, double radius) { return row.share * radius + row.additive; }
 
-/// Returns whether the row in double-double is accurate enough for element d: its radius is small
-/// enough, and all numbers within the radius have the same cast. Entry k of `e` is the same element
-/// in double.
+/// Returns whether the row in double-double determines element d: its radius (error limit) is small
+/// enough, and all numbers within the radius have the same cast. Element k of `e` is the same
+/// element in double.
 bool is_settled_by(const CastSteps& steps, const DefinedRow& row, std::size_t d,
                    const Expectation& e, std::size_t k) {
   if (!std::isfinite(e.radius[k])) return false;
@@ -82,8 +85,8 @@ bool is_settled_by(const CastSteps& steps, const DefinedRow& row, std::size_t d,
          std::abs(offset) > radius * (1 + 0x1p-40);
 }
 
-/// Replaces value and radius of element k by those of the definition. Returns the counter for the
-/// certainty that the element now has.
+/// Replaces value and radius (error limit) of element k by the values of the definition, the
+/// reference in high precision. Returns the counter for the new certainty of the element.
 std::int64_t& replace(const CastSteps& steps, const DefinedRow& row, std::size_t d, Expectation& e,
                       std::size_t k) {
   Certainty& counts = e.certainty;
@@ -91,8 +94,8 @@ std::int64_t& replace(const CastSteps& steps, const DefinedRow& row, std::size_t
   const double rest = row.rest[d], radius = radius_of(row, e.radius[k]);
   const double offset = steps.offset(value);
   const bool decided = radius == 0 || !std::isfinite(radius) || std::abs(offset + rest) > radius;
-  // If the value is a tie in double, but not according to the definition, moves it to the correct
-  // side of the tie.
+  // The high-precision value is not a tie, but its double value is. Moves the double value to the
+  // side of the tie on which the high-precision value is.
   if (decided && offset == 0 && rest != 0)
     value = std::nextafter(value, std::copysign(std::numeric_limits<double>::infinity(), rest));
   e.value[k] = value;
@@ -114,9 +117,10 @@ DefinedRow defined_row(const std::vector<Real>& row, double share) {
 
 }  // namespace
 
-/// The elements that are not exempt and need the definition. wide: the radius of the double value
-/// is too large compared with tau. vague: more than one number of the output's type may be correct.
-/// ties: the value is near a tie, so two numbers may be correct. `none` counts all other elements.
+/// Elements that need the definition (the reference in high precision) because their double value
+/// is uncertain. wide: the radius (error limit) is too large compared with the tolerance tau.
+/// vague: more than one number of the output type may be correct. ties: the value is near a tie, so
+/// two numbers may be correct. `none` counts all other elements.
 struct Certifier::Doubts {
   std::vector<std::size_t> wide, vague, ties;
   std::int64_t none = 0;
@@ -187,7 +191,8 @@ double CastSteps::offset(double value) const {
   double offset = within - step / 2;
   if (!is_nearest_) {
     offset = within <= step / 2 ? within : within - step;
-    // A truncating cast has no boundary at zero: it rounds small numbers of both signs to zero.
+    // A truncating cast does not change its result at zero: it rounds small numbers of both signs
+    // to zero.
     if (!is_normal && size < step) offset = size - step;
   } else if (is_normal && beyond + step / 4 < std::abs(offset)) {
     offset = beyond + step / 4;  // below a power of two the distance of neighbours is half as large
@@ -290,8 +295,8 @@ void Certifier::settle_casts(const Arithmetic& arithmetic, Expectation& part) {
   settle(this, arithmetic, doubts, part);
 }
 
-/// Replaces uncertain elements by the definition's result if the definition was called for them.
-/// Counts the elements by the certainty of their values.
+/// Replaces uncertain elements by the result of the definition (the reference in high precision),
+/// if it was computed for them. Counts the elements by certainty.
 void Certifier::settle(const Certifier* certifier, const Arithmetic& arithmetic,
                        const Doubts& doubts, Expectation& e) {
   const CastSteps steps(arithmetic.io, arithmetic.numerics.round_out);
@@ -345,8 +350,8 @@ void require_agreement(const Expectation& e, std::int64_t number, const DefinedR
     const std::size_t k = at(position * e.dim() + d);
     const double exact = row.value[at(d)];
     const double radius = e.radius[k] + radius_of(row, e.radius[k]);
-    // If numbers overflow, nothing is proven: the value in double, the definition, both or neither
-    // may be infinite.
+    // After an overflow nothing can be compared: the value in double, the value in high precision,
+    // both or neither may be infinite.
     if (!std::isfinite(radius)) continue;
     if (std::abs(exact - e.value[k]) <= radius + 0x1p-52 * std::abs(exact)) continue;
     const Finding place = locate(e, static_cast<std::int64_t>(k));

@@ -50,13 +50,14 @@ class TensorJudge {
  public:
   explicit TensorJudge(const spec::Numerics& numerics) : numerics_(numerics) {}
 
-  /// Compares and adds a row. Returns true if every element is correct.
+  /// Compares a row and adds the results. Returns true if every element is correct.
   bool judge(const ExactOutput& subject, CaseReport& report);
 
  private:
-  /// Returns the error divided by its limit; 0 if the element is correct.
+  /// Compares one element. Returns the error divided by its limit; 0 if the element is correct.
   double compare(const ExactOutput& subject, const Element& e, Dyadic exact, std::uint32_t bits);
-  /// Adds the judged elements near the worst one to the map.
+  /// Adds the judged elements near the element with the largest error to the error map of the
+  /// report.
   void look_around(const ExactOutput& subject, ErrorMap& map) const;
   void differ(const ExactOutput& subject, Finding finding, Dyadic exact, AcceptableBits wanted);
   double measure(const Finding& finding, double error, double tolerance);
@@ -109,7 +110,7 @@ double TensorJudge::compare(const ExactOutput& subject, const Element& e, Dyadic
                   .d = e.d,
                   .actual = spec::from_bits(bits, format),
                   .expected = spec::from_bits(wanted.first, format)};
-  // Zeros are equal regardless of their sign, and magnitudes up to the floor count as zeros.
+  // Zeros of both signs are equal, and magnitudes up to the floor (a small limit) count as zero.
   const double second = spec::from_bits(wanted.second, format);
   if (bits == poison_of(dtype)) finding.actual = unwritten_number(dtype);
   if (finding.actual == finding.expected || finding.actual == second) return 0;
@@ -117,7 +118,8 @@ double TensorJudge::compare(const ExactOutput& subject, const Element& e, Dyadic
   if (exact.numerator == 0) {
     finding.tolerance = subject.floor(e.row, e.d);
     const double share = measure(finding, error, finding.tolerance);
-    // The comparison is negated, so that NaN does not count as zero.
+    // The condition is written with ! because every comparison with NaN is false. NaN therefore
+    // counts as different.
     if (!(error <= finding.tolerance)) differ(subject, finding, exact, wanted);
     return share;
   }

@@ -30,13 +30,13 @@ const spec::Requirement<Op>* requirement_of(const std::string& violation) {
   return nullptr;
 }
 
-/// Returns whether the documentation names this code for the refusal of arguments.
+/// Returns whether the documentation names this status code for invalid arguments.
 constexpr bool is_documented(spec::Status status) {
   return status == spec::Status::param_nullptr || status == spec::Status::param_invalid;
 }
 
-/// Returns the decision on a kernel that refused a forbidden call. `expected`: the status that the
-/// documentation requires.
+/// Returns the decision about a kernel that correctly refused a forbidden call. `expected`: the
+/// status that the documentation requires.
 inline Decision refusal(const spec::ExpectedStatus& expected, const spec::Rejected& answer,
                         CaseReport& report) {
   const spec::Status status = answer.status();
@@ -55,8 +55,8 @@ inline Decision refusal(const spec::ExpectedStatus& expected, const spec::Reject
   return {Rule::forbidden_call, ground, {}};
 }
 
-/// Returns whether the kernel has a phase 1. If the query throws, returns true: the call of phase 1
-/// then shows the fault.
+/// Returns whether the kernel has a phase 1 (a check of the arguments). If the query throws,
+/// returns true, so that the call of phase 1 reports the fault.
 template <class Op>
 bool checks_arguments(const spec::Implementation<Op>& kernel) {
   try {
@@ -66,8 +66,8 @@ bool checks_arguments(const spec::Implementation<Op>& kernel) {
   }
 }
 
-/// If the case needs phase 1 (the check of the arguments), a formula of the user, its gradients or a
-/// part, and the kernel does not have it, returns a report that says so. Runs nothing.
+/// If the case needs phase 1 (the check of the arguments), a formula of the user, its gradients or
+/// a part, and the kernel does not have it, returns a report that says so. Runs nothing.
 template <class Op>
 std::optional<CaseReport> not_asked(const Case<Op>& c, spec::Implementation<Op>& kernel) {
   const std::string gradients = gradients_of_formula(c.variant);
@@ -91,7 +91,8 @@ std::optional<CaseReport> not_asked(const Case<Op>& c, spec::Implementation<Op>&
   return report;
 }
 
-/// Returns why the kernel does not support the call that the case breaks, or nothing.
+/// If the kernel does not support the legal version of a forbidden call, returns the reason;
+/// otherwise nothing.
 template <class Op>
 std::optional<std::string> unsupported_unbroken(const Case<Op>& c,
                                                 spec::Implementation<Op>& kernel) {
@@ -102,8 +103,9 @@ std::optional<std::string> unsupported_unbroken(const Case<Op>& c,
   return reason;
 }
 
-/// Judges a call that breaks a requirement. Only phase 1 runs. A kernel that does not support the
-/// legal call has no reason to check the broken one.
+/// Judges a call that breaks a requirement. Only phase 1 (the check of the arguments) runs. If the
+/// kernel does not support the legal version of the call, it has no reason to check the forbidden
+/// one.
 template <class Op>
 CaseReport judge_violation(const Case<Op>& c, spec::Implementation<Op>& kernel) {
   const spec::Call<Op> call = call_of(c);  // throws if the call breaks no requirement
@@ -132,22 +134,23 @@ CaseReport judge_violation(const Case<Op>& c, spec::Implementation<Op>& kernel) 
     const Fact open = standing == spec::Standing::upstream
                           ? Fact(FactKind::upstream_ignored, requirement->id)
                           : Fact(FactKind::requirement_binds_not, requirement->id, standing);
-    // The fact of the verdict is empty after a refusal, which is a finding.
+    // After a refusal, the verdict contains no statement about the cause. The refusal itself is
+    // then a finding.
     report.verdict = {Rule::open_question, {FactKind::several, open, report.verdict.fact}};
     add_note(report, FindingRule::note, open);
   }
   return report;
 }
 
-/// The result of the second run of a kernel that promises a fixed order of additions.
+/// The result of a second run. It is needed only if the kernel promises a fixed order of additions.
 struct SecondRun {
   std::optional<Decision> failure;     ///< why the run has no outputs
   std::vector<Finding> findings = {};  ///< one per differing output, or one failure
   bool changed_inputs = false;
 };
 
-/// Runs the kernel again; it must return the same bytes as in `first`. Compares the outputs
-/// immediately, so that they need not be kept.
+/// Runs the kernel a second time. The outputs must have the same bytes as in the `first` run. The
+/// outputs are compared immediately, so that they need not be stored.
 template <class Op>
 SecondRun run_again(const Case<Op>& c, const typename Op::Inputs& inputs,
                     spec::Implementation<Op>& kernel, Borrowing borrowing,
@@ -170,7 +173,7 @@ SecondRun run_again(const Case<Op>& c, const typename Op::Inputs& inputs,
   return second;
 }
 
-/// Adds the result of the second run to the report of the first.
+/// Adds the result of the second run to the report of the first run.
 inline void add(SecondRun second, CaseReport& report) {
   if (second.failure) report.verdict = std::move(*second.failure);
   for (Finding& finding : second.findings) {
@@ -181,8 +184,8 @@ inline void add(SecondRun second, CaseReport& report) {
   }
 }
 
-/// Returns the ids of the requirements that the call exercises and satisfies: if the case conforms,
-/// the kernel accepts such calls.
+/// Returns the ids of the requirements that the call tests and satisfies. If the case conforms, the
+/// kernel accepts such calls.
 template <class Op>
 std::vector<std::string> exercised_rows(const spec::Call<Op>& call) {
   std::vector<std::string> ids;
@@ -192,7 +195,7 @@ std::vector<std::string> exercised_rows(const spec::Call<Op>& call) {
   return ids;
 }
 
-/// All answers of a kernel to the call of a case, before they are judged.
+/// Everything that a kernel returns for one case, before it is judged.
 template <class Op>
 struct Answers {
   spec::Numerics numerics;
@@ -202,15 +205,15 @@ struct Answers {
   Fact place;  ///< memory order of the disputed inputs, if the kernel declares it
 };
 
-/// True if the disputed memory order is that of outputs: the inputs are the same in every order.
+/// True if the documentation contradicts itself about the memory order of outputs, not of inputs.
 template <class Op>
 inline constexpr bool are_outputs_disputed = std::is_same_v<
     std::integral_constant<decltype(&Suite<Op>::moved), &Suite<Op>::moved>,
     std::integral_constant<decltype(&SuiteDefaults<Op>::moved), &SuiteDefaults<Op>::moved>>;
 
-/// Runs the kernel. Inputs with a disputed memory order get the order that `reading` declares or,
-/// if `reading` is null, the order that the kernel declares.
-/// Errors: NoExactCase; spec::ImplementationFault.
+/// Runs the kernel. Some inputs have a memory order about which the documentation contradicts
+/// itself. They get the order in the numerics `reading`; if `reading` is null, the order that the
+/// kernel declares. Errors: NoExactCase; spec::ImplementationFault.
 template <class Op>
 Answers<Op> answers_of(PreparedCase<Op>& prepared, spec::Implementation<Op>& kernel,
                        const spec::Numerics* reading) {
@@ -232,7 +235,7 @@ Answers<Op> answers_of(PreparedCase<Op>& prepared, spec::Implementation<Op>& ker
   return answers;
 }
 
-/// Judges the answers. Does not confirm statistical failures.
+/// Judges what the kernel returned. Does not yet repeat a statistical failure to confirm it.
 template <class Op>
 CaseReport judged(PreparedCase<Op>& prepared, Answers<Op> answers) {
   Run<Op>& run = answers.run;
@@ -260,9 +263,9 @@ CaseReport judge_values(PreparedCase<Op>& prepared, spec::Implementation<Op>& ke
   return judged(prepared, answers_of(prepared, kernel, reading));
 }
 
-/// Repeats a case that failed only statistically with two new random seeds, by `judge_fresh`, which
-/// returns the report on a case; the failure is confirmed if one of them fails, too. If both seeds
-/// were judged and neither failed, the case gets the verdict that it has without the statistics.
+/// Repeats a case that failed only statistically with two new random seeds. judge_fresh(case)
+/// returns a report. The failure is confirmed if one of the two repetitions fails too. If both were
+/// judged and neither failed, the case gets the verdict that it has without the statistics.
 template <class Op, class JudgeFresh>
 void confirm(const Case<Op>& c, CaseReport& report, JudgeFresh&& judge_fresh) {
   const Fact first = report.verdict.fact;
@@ -288,7 +291,7 @@ void confirm(const Case<Op>& c, CaseReport& report, JudgeFresh&& judge_fresh) {
   report.verdict = other;
 }
 
-/// Returns the report of a refusal by phase 1 of a call that no requirement forbids.
+/// Returns the report about a kernel that refuses, in phase 1, a call that no requirement forbids.
 template <class Op>
 CaseReport refused_legal(const Case<Op>& c, const spec::Call<Op>& call,
                          const spec::Rejected& answer) {
@@ -324,8 +327,8 @@ CaseReport report_of_exception(const Case<Op>& c) {
   return report;
 }
 
-/// If the failure in the report is only statistical, repeats the case with fresh seeds and returns
-/// the report with the resulting verdict. Otherwise returns the report unchanged.
+/// If the case failed only statistically, repeats it with new random seeds and returns the report
+/// with the resulting verdict. Otherwise returns the report unchanged.
 template <class Op>
 CaseReport confirmed(const Case<Op>& c, spec::Implementation<Op>& kernel,
                      const spec::Numerics* reading, CaseReport report) {
@@ -341,8 +344,9 @@ CaseReport confirmed(const Case<Op>& c, spec::Implementation<Op>& kernel,
   return report;
 }
 
-/// Judges the values of a case after phase 1 accepted its call. Inputs whose memory order is
-/// disputed in the documentation get the order that `reading` declares.
+/// Judges the output values of a case after phase 1 accepted its call. The documentation
+/// contradicts itself about the memory order of some inputs. They get the order in the numerics
+/// `reading`.
 template <class Op>
 CaseReport judge_reading(PreparedCase<Op>& prepared, spec::Implementation<Op>& kernel,
                          const spec::Numerics& reading) {
@@ -354,8 +358,8 @@ CaseReport judge_reading(PreparedCase<Op>& prepared, spec::Implementation<Op>& k
   }
 }
 
-/// Returns the report of a legal call that phase 1 refuses or that the kernel does not support.
-/// Returns nothing if output values must be judged.
+/// Returns a report if phase 1 refuses a legal call, or if the kernel does not support it. Returns
+/// nothing if output values must be judged.
 template <class Op>
 std::optional<CaseReport> stopped_in_phase_1(const Case<Op>& c, const spec::Call<Op>& call,
                                              spec::Implementation<Op>& kernel) {
@@ -374,8 +378,8 @@ std::optional<CaseReport> stopped_in_phase_1(const Case<Op>& c, const spec::Call
   return report;
 }
 
-/// Adds tested requirements and open questions to the report of a legal call that phase 1 has
-/// accepted.
+/// Adds the tested requirements and the open questions to the report. The call is legal, and phase
+/// 1 accepted it.
 template <class Op>
 void add_accepted(const Case<Op>& c, CaseReport& report) {
   const spec::Call<Op> call = call_of(c);

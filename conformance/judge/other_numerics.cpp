@@ -15,8 +15,8 @@ namespace {
 using spec::DType;
 using spec::Numerics;
 
-/// Fields that are not tried: they do not describe roundings, or any kernel would conform with
-/// them.
+/// Fields of the numerics (declared arithmetic) that are not varied. Some of them do not describe
+/// roundings; with certain values of the others, any kernel would conform.
 constexpr std::array<std::string_view, 8> never_changed = {"overflow",
                                                            "log_error",
                                                            "floor",
@@ -25,7 +25,8 @@ constexpr std::array<std::string_view, 8> never_changed = {"overflow",
                                                            "statistics_order",
                                                            "statistics_order_empty",
                                                            "statistics_order_same_as_input"};
-/// The fields in which kernels most often differ come first.
+/// These fields of the numerics (declared arithmetic) are tried first, because kernels most often
+/// differ in them.
 constexpr std::array<std::string_view, 5> usual = {"stage", "operand_scaled", "stats", "delta",
                                                    "lse_form"};
 
@@ -34,7 +35,8 @@ std::size_t place_of(std::string_view text) {
   return static_cast<std::size_t>(found - usual.begin());
 }
 
-/// Typical errors of exponentials that are approximations, not library functions.
+/// Typical errors of exponentials that a kernel approximates itself instead of calling a library
+/// function.
 constexpr std::array<std::pair<double, std::string_view>, 2> errors_of_exp = {
     {{0x1p-16, "0x1p-16"}, {0x1p-11, "0x1p-11"}}};
 
@@ -49,7 +51,8 @@ OtherNumerics changed(std::string_view name, Member value, std::string_view text
           }};
 }
 
-/// Returns whether the operator writes softmax statistics. Only then `saves` matters.
+/// Returns whether the operator writes softmax statistics. Only for such operators, the numerics
+/// field `saves` has a meaning.
 bool writes_statistics(std::string_view operator_name) {
   bool found = false;
   spec::for_each_operator([&]<class Op> {

@@ -9,8 +9,8 @@
 namespace assay::conformance {
 namespace {
 
-/// Returns how many rows of a part may be stored until the end because their casts need the
-/// definition.
+/// Returns how many rows of a part may be stored until the end because their casts are uncertain
+/// and need the high-precision reference.
 std::int64_t most_casts(const Expectation& part) {
   return std::max<std::int64_t>(16, part.row_count() / 16);
 }

@@ -16,32 +16,33 @@
 
 namespace assay::conformance {
 
-/// Judges outputs while their expectations are made, part by part. It stores only those expected
-/// rows for which double is not accurate enough. The result does not depend on threads: parts are
-/// judged separately, and their results are combined in the order of the rows.
+/// Judges the outputs part by part while their expected values are computed. It stores only the
+/// expected rows that need more than double precision. The result does not depend on threads,
+/// because parts are judged separately and their results are combined in the order of the rows.
 class PartsJudge {
  public:
   /// Returns the values of some rows of the output tensor that `of` describes.
   using ReadRows =
       std::function<std::vector<double>(const Expectation& of, std::span<const std::int64_t> rows)>;
 
-  /// `frames` describe the output tensors; their lists of expected values are empty. Keeps
-  /// references to `frames` and `arithmetic`. `certifier` may be null, as in `Certifier::certify`.
+  /// `frames`: one description per output tensor, still without expected values. Keeps references
+  /// to `frames` and `arithmetic`. `certifier` may be null, as in `Certifier::certify`.
   PartsJudge(const std::vector<Expectation>& frames, ReadRows read, const Arithmetic& arithmetic,
              std::shared_ptr<Certifier> certifier);
 
-  /// Judges a part. Pass this function as a `TakePart`.
+  /// Judges one part. Pass this function as the callback `TakePart`.
   void take(Expectation& part);
 
-  /// Call it after the last part. Calls the definition for one row of every tensor, if this takes
-  /// at most `most_products` multiplications, and for all rows for which double is not accurate
-  /// enough. Completes the reports of the tensors, and adds their findings and controls.
-  /// Errors: as Certifier::require_agreement; std::logic_error if rows are missing.
+  /// Must be called after the last part. Compares one row of every tensor with the definition (the
+  /// reference in high precision), if this takes at most `most_products` multiplications. Also uses
+  /// the definition for all rows that need more than double precision. Completes the reports of the
+  /// tensors, and adds their findings and negative controls. Errors: the errors of
+  /// Certifier::require_agreement; std::logic_error if rows are missing.
   Decision finish(std::int64_t most_products, CaseReport& report,
                   std::vector<ControlResult>& controls);
 
  private:
-  /// The results of consecutive judged rows.
+  /// The results of a range of consecutive rows.
   struct Judged {
     Tally tally;
     Controls controls = {};
@@ -57,10 +58,11 @@ class PartsJudge {
 
   OfTensor& of(const Expectation& part);
   void add(const OfTensor& tensor, const Expectation& part, Judged& judged) const;
-  /// Judges the rows that do not need the definition, and keeps the others for finish().
+  /// Judges the rows that do not need the definition (the reference in high precision), and stores
+  /// the other rows for finish().
   void add_certain(OfTensor& tensor, const Expectation& part, Judged& judged);
-  /// Appends `judged` if it continues the rows judged so far. Otherwise stores it until the rows
-  /// before it are judged.
+  /// Appends the results `judged` if their rows directly follow the rows that are already judged.
+  /// Otherwise stores them until the rows between are judged.
   void append(OfTensor& tensor, std::int64_t place, Judged&& judged);
   void keep_middle(OfTensor& tensor, const Expectation& part);
 

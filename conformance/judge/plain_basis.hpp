@@ -11,11 +11,12 @@
 
 namespace assay::conformance {
 
-/// The Basis of an operator that has only a reference and tolerances. All rows of its outputs,
-/// whose layout is `layout`, are judged. An element only has to be within its tolerance, no input
-/// is the result of another computation, and the reference in double is accepted without a
-/// definition. An operator derives from this class and adds `expectations()`. If it also adds
-/// `definition()`, the references are certified by that definition (E30).
+/// The Basis (data for judging a case) of an operator that has only a reference and tolerances. All
+/// rows of its outputs are judged, and an element only has to be within its tolerance. The outputs
+/// have the layout `layout`. No input is the result of another computation. An operator derives
+/// from this class and adds `expectations()`. If it also adds `definition()` (the reference in high
+/// precision), the references are checked with it (E30); otherwise the reference in double is
+/// accepted.
 template <class Op, spec::Layout layout>
 class PlainBasis {
  public:
@@ -25,7 +26,8 @@ class PlainBasis {
   PlainBasis(const Case<Op>& c, const typename Op::Inputs& inputs, const Arithmetic& arithmetic)
       : case_(c), inputs_(inputs), arithmetic_(arithmetic) {}
 
-  /// Checks that all viewed elements were written, and that storage outside the view was not.
+  /// Checks that every element of the view was written, and that no storage outside the view was
+  /// changed.
   std::vector<Finding> check_structure(const Outputs& outputs) const {
     std::vector<Finding> findings;
     for (const TensorOf& output : all_tensors(outputs))

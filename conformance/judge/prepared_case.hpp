@@ -25,7 +25,7 @@
 
 namespace assay::conformance {
 
-/// The data of a case that all kernels with the same numerics share.
+/// The data of a case that is shared by all kernels that declare the same numerics (arithmetic).
 template <class Op>
 struct Prepared {
   spec::Numerics numerics;
@@ -37,7 +37,7 @@ struct Prepared {
   std::optional<std::vector<TileSums>> tile_sums;  ///< made when the first outputs are judged
   std::vector<ControlResult> controls;
 
-  /// Returns the arithmetic for the type of a tensor.
+  /// Returns the arithmetic (error model of the kernel) for the element type of a tensor.
   const Arithmetic& of(const Expectation& e) const { return e.is_fp32 ? of_fp32 : arithmetic; }
 };
 
@@ -45,8 +45,8 @@ template <class Op>
 struct PreparedCase<Op>::State {
   Case<Op> judged_case;
   std::optional<typename Op::Inputs> inputs;  ///< track bound: the same inputs for all numerics
-  /// Tracks exact and exact_staged: one set of inputs for each numerics, made before any expected
-  /// value.
+  /// Only for cases that compare exact bits (tracks exact and exact_staged): the inputs for each
+  /// declaration of numerics (the kernel's arithmetic). They are made before any expected value.
   std::list<std::pair<spec::Numerics, typename Op::Inputs>> exact_inputs;
   bool comes_from_elsewhere = false;
   double seconds = 0;                    ///< time to make the inputs and prepare the case
@@ -60,9 +60,10 @@ struct PreparedCase<Op>::State {
   Prepared<Op>& prepare(const spec::Numerics& numerics);
   void prepare_exact_case(Prepared<Op>& entry);
   void prepare_bound(Prepared<Op>& entry);
-  /// Makes the expectations and keeps them.
+  /// Computes the expected values and stores them in `entry`.
   void keep(Prepared<Op>& entry);
-  /// Returns null if no definition computes the reference of these numerics.
+  /// Returns null if no high-precision reference exists for these numerics (the kernel's declared
+  /// arithmetic).
   std::shared_ptr<Certifier> certifier_of(const Prepared<Op>& entry) const {
     if constexpr (requires { entry.basis->is_certifiable(); })
       if (!entry.basis->is_certifiable()) return nullptr;
@@ -72,7 +73,7 @@ struct PreparedCase<Op>::State {
                        CaseReport& report);
 };
 
-/// A Basis that can make expectations in parts.
+/// A Basis (data for judging a case) that can compute its expected values part by part.
 template <class Basis>
 concept MadeInParts = requires(Basis& basis, const TakePart& take) {
   { basis.frames() } -> std::same_as<std::vector<Expectation>>;
@@ -114,8 +115,8 @@ double PreparedCase<Op>::seconds() const {
   return state_->seconds;
 }
 
-/// Returns the inputs of the case for these numerics. Errors: std::logic_error if the case has no
-/// inputs.
+/// Returns the inputs of the case for these numerics (the kernel's declared arithmetic). Errors:
+/// std::logic_error if the case has no inputs.
 template <class Op>
 const typename Op::Inputs& PreparedCase<Op>::State::inputs_of(const spec::Numerics& numerics) {
   if (inputs) return *inputs;
@@ -163,20 +164,20 @@ void PreparedCase<Op>::State::prepare_exact_case(Prepared<Op>& entry) {
   entry.basis.emplace(judged_case, entry.exact_case->inputs, entry.arithmetic);
 }
 
-/// Budget for calls of the definition when one case is judged (multiplications). Using all of it
+/// Limit of the multiplications in the high-precision reference for one case. Using all of them
 /// takes seconds.
 constexpr std::int64_t affordable_products = 100'000'000;
 
-/// Returns the budget (multiplications) for comparing one row with the definition. It is large for
-/// a quarter of the cases, selected by the case id. In the other cases the row is compared only if
-/// this is cheap.
+/// Returns the number of multiplications that may be spent on comparing one row with the
+/// high-precision reference. It is large for a quarter of the cases, selected by the case id. In
+/// other cases the row is compared only if this is cheap.
 template <class Op>
 std::int64_t affordable_row(const Case<Op>& c) {
   const char digit = case_id(command_line(c)).back();
   return digit == '0' || digit == '4' || digit == '8' || digit == 'c' ? 3'000'000 : 30'000;
 }
 
-/// Returns null if the operator has no definition.
+/// Returns null if the operator has no definition (reference in high precision).
 template <class Basis>
 std::shared_ptr<Certifier> make_certifier(const Basis& basis) {
   auto definition = basis.definition();
@@ -209,7 +210,7 @@ void PreparedCase<Op>::State::keep(Prepared<Op>& entry) {
     entry.controls.push_back(judge_controls(e, entry.of(e)));
 }
 
-/// Judges the outputs part by part: computes the expected values of a part, then compares the
+/// Judges the outputs part by part: computes the expected values of one part, then compares the
 /// outputs with them.
 template <class Op>
 Decision PreparedCase<Op>::State::judge_parts(Prepared<Op>& entry,
@@ -233,7 +234,7 @@ const typename Op::Inputs& PreparedCase<Op>::inputs(const spec::Numerics& numeri
   return state_->inputs_of(numerics);
 }
 
-/// Inputs that are larger than this (bytes) are not copied.
+/// Inputs that are larger than this size (bytes) are not copied.
 constexpr std::size_t largest_copy = std::size_t{1} << 25;
 
 template <class Op>
@@ -280,12 +281,12 @@ std::vector<Expected> PreparedCase<Op>::expected(const spec::Numerics& numerics)
   return result;
 }
 
-/// If only some rows of a tensor are judged element by element, judges its tile sums (sums over the
-/// rows of a tile), which cover all rows.
+/// If only some rows of a tensor are judged element by element, judges the tile sums (signed sums
+/// of 64 rows), which cover all rows.
 template <class Op>
 Decision judge_tiles(Prepared<Op>& entry, const typename Op::Outputs& outputs, CaseReport& report) {
-  // In an exact case the values that the kernel rounds to a narrower type are ties, so all their
-  // rounding errors may have the same sign.
+  // In an exact case, the values that the kernel rounds to a narrower type are ties (halfway
+  // between two numbers). All their rounding errors may therefore have the same sign.
   if (!entry.tile_sums) entry.tile_sums = entry.basis->tile_sums(!entry.exact_case);
   Decision decision = no_objection();
   for (const TileSums& sums : *entry.tile_sums) {

@@ -7,10 +7,10 @@
 #include "judge/run_kernel.hpp"
 
 /// For some inputs the documentation contradicts itself about the memory order. These functions
-/// judge a kernel that does not declare which order it assumes.
+/// judge a kernel that does not declare its memory order.
 namespace assay::conformance {
 
-/// Wraps a kernel and declares other numerics for it.
+/// Wraps a kernel and replaces the numerics (arithmetic) that it declares.
 template <class Op>
 class DeclaredReading final : public spec::PassesOn<Op> {
  public:
@@ -23,9 +23,9 @@ class DeclaredReading final : public spec::PassesOn<Op> {
   spec::Numerics numerics_;
 };
 
-/// Tests the kernel with a small version of the case. Returns whether the kernel conforms there
-/// only with the memory order of the case, not with the order that `reading` declares. In this case
-/// no declared order fits both calls.
+/// Tests the kernel with a small version of the case. Returns true if the kernel conforms there
+/// with the memory order of the case, but not with the order in the numerics `reading`. In this
+/// situation no declared order fits both the case and its small version.
 template <class Op>
 bool reads_small_call_as_asked(const Case<Op>& c, spec::Implementation<Op>& kernel,
                                const OtherReading& reading) {
@@ -36,10 +36,10 @@ bool reads_small_call_as_asked(const Case<Op>& c, spec::Implementation<Op>& kern
          judge_case(*small, kernel).verdict == Verdict::conforms;
 }
 
-/// Judges the case again with other memory orders of its inputs, if values in the report `first`
-/// are wrong and the kernel declares no order although the documentation contradicts itself.
-/// `again` judges with numerics that declare an order. Returns the first report that conforms, with
-/// a note about the order; otherwise returns `first`.
+/// Judges the case again with other memory orders of its inputs. This happens only if values in the
+/// report `first` are wrong, the documentation contradicts itself about the order, and the kernel
+/// declares none. `again` judges with numerics that declare an order. Returns the first report that
+/// conforms, with a note about the order; otherwise returns `first`.
 template <class Op, class Again>
 CaseReport read_otherwise(const Case<Op>& c, spec::Implementation<Op>& kernel, CaseReport first,
                           Again&& again) {

@@ -8,11 +8,11 @@
 namespace assay::conformance {
 namespace {
 
-/// Compares the part of a value that the format cannot store with half of the last place: less,
-/// equal or more.
+/// The size of the part of a value that the format cannot store, compared with half a unit in the
+/// last place: zero, less, equal or more.
 enum class Remainder : std::uint8_t { none, below_half, half, above_half };
 
-/// A magnitude, split into the neighbouring number of the format toward zero and a remainder.
+/// A magnitude, split into its truncation to the format and the remainder.
 struct Truncated {
   std::int64_t bits = 0;  ///< bits of the neighbour toward zero; may be above those of infinity
   Remainder remainder = Remainder::none;
@@ -74,8 +74,8 @@ struct Beyond {
   spec::Overflow overflow;
 };
 
-/// Returns the result of a cast of a value whose larger neighbour is not finite. `low` is the
-/// smaller neighbour.
+/// Returns the possible results of a cast for a value near overflow: its larger neighbour in the
+/// format is not finite. `low` is the smaller neighbour.
 Neighbours overflowed(std::int64_t low, std::int64_t infinity, Beyond rule) {
   const std::int64_t largest = infinity - 1;
   if (rule.rounding == spec::Rounding::rtz) return {largest, largest};

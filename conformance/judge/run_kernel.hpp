@@ -21,7 +21,7 @@
 #include "assay/spec/tensor.hpp"
 #include "case/user_formula.hpp"
 
-/// Runs a kernel and protects the judge from anything that the kernel does.
+/// Runs a kernel and protects the judge from everything that the kernel may do.
 namespace assay::conformance {
 
 inline constexpr std::uint64_t fresh_seed_step = 0x9e3779b97f4a7c15u;
@@ -32,36 +32,40 @@ inline double seconds_since(std::chrono::steady_clock::time_point start) {
 
 void add_note(CaseReport& report, FindingRule rule, Fact fact);
 
-/// Sets the decision of the report. Also adds its fact as a finding of the rule `finding`.
-/// `message`: the kernel's own words.
+/// Sets the decision of the report. Adds a finding that contains the rule `finding` and the
+/// statement (fact) of the decision. `message`: the error message of the kernel.
 void decide(CaseReport& report, Decision decision, FindingRule finding,
             std::optional<std::string> message = {});
 
-/// Returns "161002 ACLNN_ERR_PARAM_INVALID", or only the number if the code has no name.
+/// Returns a status code as text, such as "161002 ACLNN_ERR_PARAM_INVALID"; only the number if the
+/// code has no name.
 std::string describe(spec::Status status);
 
-/// The answer of phase 1 to a call. If neither member is set, phase 1 accepted the call.
+/// The answer of phase 1 (the check of the arguments) to a call. If neither member is set, phase 1
+/// accepted the call.
 struct Answer {
   std::optional<spec::Rejected> refusal = {};
   std::optional<Decision> failure = {};  ///< set if phase 1 threw any other exception
 };
 
-/// Calls phase 1 with `ask` and returns its answer. Errors: spec::NotAsked.
+/// Calls `ask`, which runs phase 1 (the check of the arguments), and returns the answer. Errors:
+/// spec::NotAsked.
 Answer answer_of(const std::function<void()>& ask);
 
-/// Returns the decision for a kernel that does not support the call; `reason` says why.
+/// Returns the decision about a kernel that does not support the call. `reason` says why.
 Decision not_offered(const std::string& reason);
 
-/// Returns the decision on an observed fault of a kernel. `kind`: where it occurred.
+/// Returns the decision about a fault of the kernel, such as a crash. `kind`: the statement in the
+/// report, which may also say where the fault occurred.
 Decision decision_of(const spec::ImplementationFault& seen, FactKind kind = FactKind::quoted);
 
-/// Returns the decision on a refusal of the call. `is_open`: the documentation leaves a question
-/// about the call open.
+/// Returns the decision about a kernel that refused a call. `is_open`: true if the documentation
+/// does not say clearly whether the call is allowed.
 Decision refusal_of(bool is_open, Fact seen);
 
-/// Calls `ask`, which queries a property of the kernel, and returns its result. Any exception other
-/// than the two below counts as a crash of the kernel.
-/// Errors: spec::ImplementationFault, spec::NotAsked.
+/// Calls `ask`, which queries a property of the kernel, and returns its result. Exceptions other
+/// than the two listed here count as a crash of the kernel. Errors: spec::ImplementationFault,
+/// spec::NotAsked.
 template <class Ask>
 auto asked(const char* question, Ask&& ask) -> decltype(ask()) {
   const auto threw = [&](const std::string& what) {
@@ -81,15 +85,15 @@ auto asked(const char* question, Ask&& ask) -> decltype(ask()) {
   }
 }
 
-/// Returns the numerics that the kernel declares. Errors: spec::ImplementationFault.
+/// Returns the numerics (the kernel's declaration of its own arithmetic). Errors:
+/// spec::ImplementationFault.
 template <class Op>
 spec::Numerics numerics_of(const spec::Implementation<Op>& kernel,
                            const typename Op::Problem& problem) {
   return asked("numerics", [&] { return kernel.numerics(problem); });
 }
 
-/// Returns the requirements that the call of a case breaks although a kernel need not refuse the
-/// call.
+/// Returns the requirements that the call breaks, but for which a kernel need not refuse the call.
 template <class Op>
 std::vector<const spec::Requirement<Op>*> not_binding(const Case<Op>& c,
                                                       const spec::Call<Op>& call) {
@@ -100,8 +104,8 @@ std::vector<const spec::Requirement<Op>*> not_binding(const Case<Op>& c,
   return broken;
 }
 
-/// Returns the reasons why a kernel may refuse the call of a case; empty if the kernel must accept
-/// it.
+/// Returns the reasons why a kernel may refuse the call. Without such a reason the kernel must
+/// accept the call.
 template <class Op>
 std::vector<Fact> open_questions(const Case<Op>& c, const spec::Call<Op>& call) {
   std::vector<Fact> questions;
@@ -134,7 +138,7 @@ std::vector<TensorOf> all_tensors(const Tensors& tensors) {
   return all;
 }
 
-/// The properties of a tensor that a kernel must not change.
+/// The properties of a tensor (type, size, shape, strides, offset) that a kernel must not change.
 struct ViewOf {
   explicit ViewOf(const spec::Tensor& tensor)
       : dtype(tensor.dtype),
@@ -150,11 +154,12 @@ struct ViewOf {
   spec::Shape shape, strides;
 };
 
-/// Protects or watches the inputs while a kernel runs.
+/// Gives the inputs to a kernel, and detects whether the kernel changes them.
 template <class Inputs>
 class Borrowed {
  public:
-  /// Keeps a reference to the inputs. `borrowing`: how the kernel gets them; empty if it cannot.
+  /// Keeps a reference to the inputs. `borrowing`: whether the kernel gets a copy; empty if the
+  /// kernel runs in another process.
   Borrowed(const Inputs& inputs, std::optional<Borrowing> borrowing)
       : inputs_(inputs), is_watched_(borrowing.has_value()) {
     if (!is_watched_) return;
@@ -188,9 +193,9 @@ class Borrowed {
   std::vector<std::string> digests_;  ///< used for inputs that are watched without a copy
 };
 
-/// The case and inputs that are passed to a kernel with these numerics. Some inputs have a disputed
-/// memory order; they get the order that the kernel declares. If the arguments have this order
-/// already, the object only keeps references to them.
+/// The case and the inputs that a kernel receives. If the documentation contradicts itself about
+/// the memory order of an input, the input is stored in the order that the kernel's numerics
+/// declare. If it already has this order, only references are kept.
 template <class Op>
 class Asked {
  public:
@@ -217,7 +222,7 @@ class Asked {
   std::optional<typename Op::Inputs> moved_inputs_;
 };
 
-/// The result of a run: outputs, or the decision on a failure that leaves no outputs to judge.
+/// The result of a run: the outputs or, after a failure without outputs, the decision.
 template <class Op>
 struct Run {
   typename Op::Outputs outputs;

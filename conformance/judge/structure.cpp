@@ -38,7 +38,8 @@ void StructureFindings::add_storage(std::int64_t element) {
 
 namespace {
 
-/// Returns the indices of the storage elements that still contain the poison value.
+/// Returns the indices of storage elements that still contain the poison value (the NaN pattern
+/// that the judge wrote before the call).
 template <class Bits>
 std::vector<std::int64_t> poisoned_elements(const spec::Tensor& tensor) {
   const auto poison = static_cast<Bits>(poison_of(tensor.dtype));
@@ -52,8 +53,8 @@ std::vector<std::int64_t> poisoned_elements(const spec::Tensor& tensor) {
   return poisoned;
 }
 
-/// Does the same as `check_storage` for a tensor with the poison value only in its view, and zeros
-/// elsewhere.
+/// Does the same check as `check_storage` for a sparse tensor. Only its view was filled with the
+/// poison value; the rest of its storage is zero.
 void check_sparse_storage(const std::string& name, const spec::Tensor& tensor,
                           std::vector<Finding>& findings) {
   const std::int64_t width = spec::size_of(tensor.dtype);
@@ -83,7 +84,7 @@ void check_storage(const std::string& name, const spec::Tensor& tensor,
   const auto elements = static_cast<std::int64_t>(tensor.bytes.size()) / width;
   const std::vector<std::int64_t> poisoned = width == 4 ? poisoned_elements<std::uint32_t>(tensor)
                                                         : poisoned_elements<std::uint16_t>(tensor);
-  // If all elements belong to the view and all were written, there is nothing to report.
+  // If every storage element belongs to the view and was written, there is nothing to report.
   if (poisoned.empty() && spec::element_count(tensor.shape) == elements) return;
   std::vector<std::uint8_t> viewed(at(elements), 0), same(at(elements), 0);
   for (const std::int64_t element : poisoned) same[at(element)] = 1;

@@ -12,11 +12,11 @@
 
 namespace assay::conformance {
 
-/// Collects findings of one rule for one tensor. Reports the first few; if there are more, the
-/// destructor reports their count.
+/// Collects the findings of one rule about one tensor. Only the first few are reported in detail;
+/// the destructor reports the number of the remaining findings.
 class StructureFindings {
  public:
-  /// `expected`: the expected value of the elements; NaN if it is not known.
+  /// `expected`: the expected value of the elements; NaN if it is unknown.
   StructureFindings(std::string tensor, FactKind what, std::vector<Finding>& findings,
                     double expected = std::numeric_limits<double>::quiet_NaN())
       : tensor_(std::move(tensor)), what_(what), due_(expected), findings_(findings) {}
@@ -34,7 +34,7 @@ class StructureFindings {
   std::int64_t count_ = 0;
 };
 
-/// Makes a finding that is not a fault: it reports a count, such as "queries_without_key", which
+/// Returns a finding that is not a fault but a count, such as "queries_without_key". The count
 /// becomes a field of the report.
 inline Finding counted(const std::string& name, std::int64_t count) {
   return {.rule = FindingRule::count,
@@ -43,8 +43,9 @@ inline Finding counted(const std::string& name, std::int64_t count) {
 }
 inline bool is_count(const Finding& finding) { return finding.rule == FindingRule::count; }
 
-/// Checks that the viewed elements of an output were written, and that storage outside the view is
-/// untouched. The judge filled the output with a poison value before the call (`poisoned_tensor`).
+/// Checks that every element in the view of an output was written, and that the kernel did not
+/// change the storage outside the view. The judge filled the output with a poison value (a NaN
+/// pattern) before the call (`poisoned_tensor`).
 void check_storage(const std::string& name, const spec::Tensor& tensor,
                    std::vector<Finding>& findings);
 

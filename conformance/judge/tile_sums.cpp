@@ -15,7 +15,7 @@ constexpr std::size_t most_printed = 4;
 
 using spec::at;
 
-/// Sums over the rows of a tile, for one channel.
+/// Sums over the rows of a tile that the kernel wrote, for one channel.
 struct Written {
   double sum = 0, magnitude = 0;
   double casts = 0,
@@ -23,7 +23,7 @@ struct Written {
   bool countable = true;     ///< true if no infinity was written, also not as the largest number
 };
 
-/// Adds the numbers that the kernel wrote.
+/// Sums the numbers that the kernel wrote.
 class Reader {
  public:
   explicit Reader(const Arithmetic& arithmetic)
@@ -33,8 +33,8 @@ class Reader {
   }
 
   void add(double sign, double x, Written& written) const {
-    // If the kernel wrote 0, the number before the cast may have been any number that the cast
-    // turns into 0.
+    // If the kernel wrote 0, the value before the cast may have been any small number. Therefore
+    // the rounding error of a 0 is that of the smallest number of the type.
     const double cast = arithmetic_.out_error(std::max(std::abs(x), smallest_));
     written.countable &= std::abs(x) < limit_;
     written.sum += sign * x;
@@ -48,7 +48,7 @@ class Reader {
   double limit_, smallest_;
 };
 
-/// One tile and channel whose sum is wrong, and the error.
+/// The channel of a tile with a wrong sum, and the error of the sum.
 struct TileError {
   std::size_t tile = 0;
   std::int64_t channel = 0;
@@ -72,14 +72,15 @@ Finding finding_of(const TileSums& sums, const TileError& d) {
                tile.first + tile.count - 1}};
 }
 
-/// Finds the channel of a tile whose sum has the largest error. Ignores sums with an infinite
+/// Finds the channel of a tile with the largest error of the sum. Ignores sums with an infinite
 /// tolerance.
 class TileJudge {
  public:
   TileJudge(const TileSums& sums, const RowReader& rows, const Arithmetic& arithmetic)
       : sums_(sums), rows_(rows), arithmetic_(arithmetic), reader_(arithmetic) {}
 
-  /// Returns whether any channel of the tile could be judged.
+  /// Judges all channels of tile k. `worst` is the channel with the largest error. Returns whether
+  /// any channel could be judged.
   bool judge(std::size_t k, TileError& worst) const {
     const std::vector<Written> channels = read(sums_.tiles[k]);
     worst = {.tile = k};
@@ -93,8 +94,8 @@ class TileJudge {
     return judged;
   }
 
-  /// Returns whether the sum of a tile would reveal that its rows are missing (zeros). Returns true
-  /// also if all sums are 0, because zeros may then be correct.
+  /// Returns whether the tile sum would show that all rows of the tile are missing (zeros). If all
+  /// expected sums are 0, returns true, because zeros may be correct.
   bool shows_loss(std::size_t k) const {
     Written zeros;
     for (std::int64_t r = 0; r < sums_.tiles[k].count; ++r) reader_.add(1, 0, zeros);

@@ -18,11 +18,12 @@
 #include "judge/judge_case.hpp"
 #include "judge/run_kernel.hpp"
 
-/// The definitions of pair.hpp. One source file includes this file and instantiates them.
+/// Defines the functions that pair.hpp declares. One source file includes this file and
+/// instantiates them.
 namespace assay::conformance {
 namespace pairs {
 
-/// Copies the elements of a tensor into another one of the same shape and type.
+/// Copies the elements of a tensor into another tensor of the same shape and type.
 inline void copy_elements(const spec::Tensor& from, spec::Tensor& to) {
   if (from.shape != to.shape || from.dtype != to.dtype)
     throw std::logic_error("the tensors of forward and gradient differ in shape or type");
@@ -34,7 +35,7 @@ inline void copy_elements(const spec::Tensor& from, spec::Tensor& to) {
                 to.bytes.begin() + target[k] * static_cast<std::ptrdiff_t>(size));
 }
 
-/// Copies a tensor into the tensor `to` of `tensors`.
+/// Copies a tensor into the member of `tensors` with the name `to`.
 template <class Tensors>
 void copy_into(const spec::Tensor& from, Tensors& tensors, std::string_view to) {
   visit_tensors(tensors, [&](std::string_view name, spec::Tensor& tensor) {
@@ -42,8 +43,8 @@ void copy_into(const spec::Tensor& from, Tensors& tensors, std::string_view to) 
   });
 }
 
-/// Returns whether the saved values are finite wherever the values of the case are finite. Saved
-/// values of padding tokens may be any number.
+/// Returns whether the values that a forward saved are finite wherever the values of the case are
+/// finite. Saved values of padding tokens are not checked.
 inline bool is_finite(const spec::Tensor& saved, const spec::Tensor& of_case) {
   const std::vector<std::int64_t> elements = spec::viewed_elements(saved),
                                   same = spec::viewed_elements(of_case);
@@ -53,9 +54,9 @@ inline bool is_finite(const spec::Tensor& saved, const spec::Tensor& of_case) {
   return true;
 }
 
-/// Returns the case of the forward with the problem of a gradient's case. Errors:
-/// std::invalid_argument if the track is not bound, or the documents of the forward forbid the
-/// call.
+/// Returns the forward case with the same problem as a gradient case. Errors: std::invalid_argument
+/// if the track of the case is not `bound` (comparison with tolerances), or if the documentation of
+/// the forward forbids the call.
 template <class Gradient>
 auto forward_case(const Case<Gradient>& c) {
   if (c.track != Track::bound || !c.violate.empty())
@@ -83,7 +84,8 @@ auto forward_case(const Case<Gradient>& c) {
   return made;
 }
 
-/// Returns the inputs of the forward: the inputs of the gradient that have the same names.
+/// Returns the inputs of the forward. They are copied from the inputs of the gradient with the same
+/// names.
 template <class Forward, class Inputs>
 typename Forward::Inputs forward_inputs(const Case<Forward>& c, const Inputs& of_gradient) {
   typename Forward::Inputs inputs = make_inputs(c);
@@ -93,7 +95,7 @@ typename Forward::Inputs forward_inputs(const Case<Forward>& c, const Inputs& of
   return inputs;
 }
 
-/// One run of a kernel on given inputs.
+/// The result of one run of a kernel: the report and the outputs.
 template <class Op>
 struct Called {
   CaseReport report;
@@ -101,7 +103,8 @@ struct Called {
   bool has_outputs = false;
 };
 
-/// Runs the kernel on `inputs`, and compares its outputs with those that are expected at `judged`.
+/// Runs the kernel on `inputs`. Compares its outputs with the outputs that are expected for the
+/// inputs `judged`.
 template <class Op>
 Called<Op> call_and_judge(const Case<Op>& c, const typename Op::Inputs& inputs,
                           const typename Op::Inputs& judged, spec::Implementation<Op>& kernel) {
@@ -131,11 +134,11 @@ Called<Op> call_and_judge(const Case<Op>& c, const typename Op::Inputs& inputs,
   return called;
 }
 
-/// Joins the reports on a forward and its gradient into one. `blank` is a report without results on
-/// the case of the gradient; the results are added to it.
+/// Joins the reports about a forward and about its gradient. The result starts as `blank`, an empty
+/// report about the gradient case.
 CaseReport joined(const PairReport& pair, CaseReport blank);
 
-/// Returns whether two kernels compute with the same roundings, so that one bound holds for both.
+/// Returns whether two kernels round in the same way, so that one error bound is valid for both.
 inline bool are_alike(spec::Numerics forward, const spec::Numerics& gradient) {
   forward.saves = gradient.saves, forward.log_error = gradient.log_error;
   forward.stats = gradient.stats, forward.delta = gradient.delta;
@@ -146,8 +149,8 @@ inline bool are_alike(spec::Numerics forward, const spec::Numerics& gradient) {
   return forward == gradient;
 }
 
-/// Returns numerics with which the bound also contains the errors of the forward, because the
-/// gradient reads the results of its own forward.
+/// Returns numerics (declared arithmetic) with an error bound that includes the errors of the
+/// forward, because the gradient reads the results of its own forward.
 inline spec::Numerics of_both(const spec::Numerics& forward, spec::Numerics numerics) {
   numerics.saves = forward.saves;
   numerics.log_error = std::max(numerics.log_error, forward.log_error);
@@ -156,7 +159,7 @@ inline spec::Numerics of_both(const spec::Numerics& forward, spec::Numerics nume
   return numerics;
 }
 
-/// Judges a pair. Does not confirm statistical failures.
+/// Judges a forward and its gradient. Does not yet repeat a statistical failure to confirm it.
 template <class Gradient>
 PairReport judge_once(const Case<Gradient>& c,
                       spec::Implementation<typename ForwardOf<Gradient>::Forward>& forward,
@@ -186,8 +189,8 @@ PairReport judge_once(const Case<Gradient>& c,
     pairs::copy_into(*find_tensor(results.run.outputs, value.of_forward), own, value.of_gradient);
     reads_saved = true;
   }
-  // For rows without keys the judge expects the gradient at the documented statistics, because a
-  // correct forward may save other values there.
+  // In rows without keys, the expected gradient uses the documented statistics, because a correct
+  // forward may save other values there.
   typename Gradient::Inputs judged = own;
   if constexpr (requires { judged.softmax_max; })
     if (contribution(report.forward.verdict) == ExitCode::conformant)

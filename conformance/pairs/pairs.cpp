@@ -18,8 +18,8 @@ std::string listed(const std::vector<std::string>& tensors) {
   return text.empty() ? text : text + ")";
 }
 
-/// Returns the failed outputs of a forward. If `only_saved`, returns those that are saved for the
-/// gradient only; otherwise returns the others.
+/// Returns the failed outputs of a forward. If `only_saved` is true, returns those that only the
+/// gradient reads; otherwise all others.
 std::vector<std::string> failed(const PairReport& pair, bool only_saved) {
   std::vector<std::string> tensors = failed_tensors(pair.forward);
   std::erase_if(tensors, [&](const std::string& tensor) {
@@ -83,7 +83,8 @@ ExitCode PairReport::exit_code() const {
 namespace pairs {
 namespace {
 
-/// The reports on the parts, in the order of the computation.
+/// Returns the reports about a forward and its gradient in the order of computation: forward,
+/// gradient, gradient at the true values.
 std::vector<const CaseReport*> reports_of(const PairReport& pair) {
   std::vector<const CaseReport*> all = {&pair.forward};
   if (pair.backward) all.push_back(&*pair.backward);
@@ -91,7 +92,8 @@ std::vector<const CaseReport*> reports_of(const PairReport& pair) {
   return all;
 }
 
-/// The gravest verdict of a part. A part that does not apply decides, unless another one fails.
+/// Returns the most severe verdict about a forward and its gradient. If neither fails but one
+/// verdict is not_applicable, returns not_applicable.
 Decision gravest(const PairReport& pair) {
   Decision decision = pair.forward.verdict;
   for (const CaseReport* report : reports_of(pair)) decision = graver(decision, report->verdict);
@@ -132,7 +134,7 @@ CaseReport joined(const PairReport& pair, CaseReport report) {
       report.pair->parts.emplace_back(
           "", part == &pair.forward ? PairPart::forward : PairPart::backward);
   }
-  // The gradients at the true values decide only if all other parts conform.
+  // The gradients at the true values affect the verdict only if all other parts conform.
   if (pair.end_to_end && fails(*pair.end_to_end) && !fails(pair.forward) &&
       !fails(*pair.backward)) {
     constexpr const char* suffix = " at the true values";

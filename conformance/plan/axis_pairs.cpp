@@ -9,7 +9,8 @@
 namespace assay::conformance {
 namespace {
 
-/// Calls visit(f, v, g, w) for the pairs of values of two axes, always in the same order.
+/// An axis is a property for which coverage is counted. Calls visit(f, v, g, w) for every pair of
+/// values: value v of axis f and value w of axis g. The order is always the same.
 template <class Visitor>
 void visit_pairs(const std::vector<Axis>& axes, Visitor&& visit) {
   for (std::size_t f = 0; f < axes.size(); ++f)
@@ -18,7 +19,8 @@ void visit_pairs(const std::vector<Axis>& axes, Visitor&& visit) {
         for (std::size_t w = 0; w < axes[g].values.size(); ++w) visit(f, v, g, w);
 }
 
-/// Stores why no case has the pair: the requirements that together forbid it, or another reason.
+/// Stores why no case contains this pair of values: the requirements that together forbid it, or
+/// another reason.
 void explain(PairCoverage::Cell& cell, const std::vector<Reason>& reasons) {
   for (const Why why : {Why::fruitless, Why::costly, Why::forbidden, Why::senseless})
     for (const Reason& reason : reasons) {

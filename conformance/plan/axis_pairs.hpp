@@ -8,25 +8,27 @@
 
 namespace assay::conformance {
 
-/// An axis on which the coverage of an operator is counted: a factor for which every case has a
-/// value.
+/// A property for which coverage is counted, with its possible values. Every case has one of these
+/// values.
 struct Axis {
   std::string_view name;
   std::vector<std::string_view> values;
 };
 
-/// The axes of an operator, which are the first factors of its space of choices.
+/// The axes (properties for which coverage is counted) of an operator. `space` contains the allowed
+/// combinations of all varied properties; the axes are the first of these properties.
 struct Axes {
   std::string_view operator_name;
   const ChoiceSpace& space;
   const std::vector<Axis>& all;
 };
 
-/// Every pair of values of two axes, and all triples; no case is counted yet.
+/// Returns a coverage table with every pair and every triple of property values. No case is counted
+/// yet.
 PairCoverage blank_coverage(const Axes& axes);
 
-/// Counts a case with these values on the axes, for each of its pairs and triples. Does nothing if
-/// the coverage has no cells of the operator.
+/// Counts a case with these property values for each of its pairs and triples. Does nothing if the
+/// coverage table lacks this operator.
 void cover(PairCoverage& coverage, const Axes& axes, const Choice& values);
 
 }  // namespace assay::conformance

@@ -9,7 +9,7 @@
 #include "assay/conformance/case/case.hpp"
 #include "assay/spec/requirement.hpp"
 
-/// Calls that break one requirement of an operator's table and no other.
+/// Functions that make calls which break one requirement of an operator and no other.
 namespace assay::conformance {
 
 /// Returns the requirement with this id. Errors: std::logic_error for an unknown id.
@@ -28,8 +28,8 @@ bool implies_requirement(const spec::Requirement<Op>& requirement, std::string_v
   });
 }
 
-/// Returns whether the call of `c` breaks only `requirement`. Requirements that it implies may be
-/// broken, too.
+/// Returns whether the call of `c` breaks only `requirement`. Requirements that follow from it may
+/// be broken too.
 template <class Op>
 bool breaks_only(const Case<Op>& c, const spec::Requirement<Op>& requirement) {
   const auto call = call_of(c);
@@ -40,8 +40,8 @@ bool breaks_only(const Case<Op>& c, const spec::Requirement<Op>& requirement) {
          });
 }
 
-/// Tries the calls in order, starting at index `turn`. Returns the first one in which the violation
-/// breaks only its requirement.
+/// Applies the violation (a named way to break a requirement) to the calls one after the other,
+/// starting at index `turn`. Returns the first call that then breaks only this requirement.
 template <class Op>
 std::optional<Case<Op>> broken_call(const std::vector<Case<Op>>& calls,
                                     const spec::Requirement<Op>& requirement,
@@ -58,10 +58,11 @@ std::optional<Case<Op>> broken_call(const std::vector<Case<Op>>& calls,
   return std::nullopt;
 }
 
-/// The cases of all violations that a kernel must refuse (requirements with Side::reject). From
-/// each list of legal calls one case is made that breaks only one requirement and those that it
-/// implies. `is_wanted`: leaves out the other requirements. Errors: std::logic_error with a
-/// requirement that no call breaks in this way.
+/// Returns cases that break a requirement, for all requirements that a kernel must enforce
+/// (Side::reject). There is one case for each violation (named way to break the requirement) and
+/// each list of legal calls. A case breaks only this requirement and those that follow from it.
+/// `is_wanted`: returns false to skip a requirement. Errors: std::logic_error with a requirement
+/// that no call breaks in this way.
 template <class Op>
 std::vector<Case<Op>> breaking_cases(
     const std::vector<std::vector<Case<Op>>>& calls,

@@ -15,20 +15,20 @@
 
 namespace assay::conformance {
 
-/// Collects the cases of a plan. Every case is legal and occurs once. If the plan names a product,
-/// all cases are for this product. Two kinds of calls are left out. The first kind breaks only a
-/// requirement of the upstream code, and a kernel may accept it. The second kind is legal, but the
+/// Collects the cases of a test plan. Every case is legal and occurs once. If the plan names a
+/// product (chip), all cases are for this product. Two types of calls are skipped. The first breaks
+/// only a requirement of the vendor's code, so a kernel may accept it. The second is legal, but the
 /// documentation leaves a question about it open, and the options of the sweep say that a kernel
 /// must refuse it. Cases added before `end_front` run first, in the order in which they were added.
-/// The other cases run from cheap to expensive, starting with calls that only phase 1 judges and
-/// with small exact cases. So a sweep with a time budget still runs many cases.
+/// The other cases run from cheap to expensive, starting with calls that run only phase 1 (argument
+/// check) and with small exact cases. Therefore a sweep with a time budget still runs many cases.
 template <class Op>
 class CaseCollector {
  public:
   explicit CaseCollector(const SamplingPlan& plan) : plan_(plan) {}
 
-  /// Appends the cases that are new. Errors: std::logic_error with the requirement that a case
-  /// breaks.
+  /// Adds the cases that are not in the plan yet. Errors: std::logic_error with the requirement
+  /// that a case breaks.
   void add(std::vector<Case<Op>> cases) {
     for (auto& c : cases) {
       if (plan_.product) {
@@ -42,10 +42,10 @@ class CaseCollector {
       if (lines_.insert(command_line(c)).second) cases_.push_back(std::move(c));
     }
   }
-  /// Ends the front part: cases that are added later run after all cases added so far.
+  /// Cases that are added after this call run after all cases added before it.
   void end_front() { front_ = cases_.size(); }
   const std::vector<Case<Op>>& cases() const { return cases_; }
-  /// Moves the cases out, in the order in which they run.
+  /// Returns all cases in the order in which they run, and empties the collector.
   std::vector<Case<Op>> take() {
     std::ranges::stable_sort(std::span(cases_).subspan(front_), {},
                              [](const Case<Op>& c) { return Suite<Op>::expected_cost(c); });

@@ -17,19 +17,22 @@ std::string_view trimmed(std::string_view text) {
   return text.substr(0, text.find_last_not_of(blanks) + 1);
 }
 
-/// The note of a comment line. "# text" is a note; "## text" is a heading, which ends the note.
+/// Returns the note in a comment line. "# text" is a note for the cases that follow. "## text" is a
+/// heading, which ends the note.
 std::string note_of(std::string_view line) {
   return line.starts_with("##") ? std::string() : std::string(trimmed(line.substr(1)));
 }
 
-/// The published model that a note of a file models.txt names before its colon. Empty if none.
+/// Returns the name of a published model. In a file models.txt, a note starts with this name and a
+/// colon. Empty if there is no such name.
 std::string model_of(const CaseText& text, const std::string& note) {
   const std::size_t colon = note.find(':');
   if (!text.name.ends_with("/models.txt") || colon == note.npos) return {};
   return note.substr(0, colon);
 }
 
-/// Applies a phrase of a section to the lines below it. Returns false for an unknown phrase.
+/// A section header contains phrases such as "full plan", which set properties of the lines after
+/// it. Applies one phrase. Returns false for an unknown phrase.
 bool read_phrase(std::string_view phrase, CaseLine& below) {
   if (phrase == "every plan")
     below.in_ordinary_plan = below.in_full_plan = true;
@@ -44,7 +47,7 @@ bool read_phrase(std::string_view phrase, CaseLine& below) {
   return true;
 }
 
-/// Reads a section such as "[full plan, fixed seed]".
+/// Parses a section header such as "[full plan, fixed seed]".
 void read_section(std::string_view line, CaseLine& below) {
   const std::string place = below.place;
   below = {.place = place};
@@ -65,8 +68,8 @@ void read_section(std::string_view line, CaseLine& below) {
   if (!below.in_ordinary_plan && !below.in_full_plan) throw refused("ordinary plan, full plan");
 }
 
-/// Removes a program or an implementation that is quoted with apostrophes, as for a shell. Blanks
-/// inside do not separate words.
+/// Removes the part of a command that is quoted with apostrophes (a program or implementation).
+/// Spaces in this part do not separate words.
 std::string_view without_quoted(std::string_view line) {
   constexpr std::string_view end = "' run ", begin = " --implementation='";
   if (const auto at = line.find(end); line.starts_with('\'') && at != line.npos)

@@ -15,22 +15,22 @@
 namespace assay::conformance {
 namespace {
 
-/// The values that a factor may still take, one bit each. A search copies these sets for all
-/// factors at every step, so they are on the stack.
+/// The set of values that a factor (varied property) can still take, one bit per value. The search
+/// copies the sets of all factors at every step, so they are on the stack.
 using Domain = std::uint64_t;
 constexpr std::size_t most_factors = 64, most_values = 63;
 using Domains = boost::container::static_vector<Domain, most_factors>;
-/// The factors that have exactly one possible value left. Each factor occurs once.
+/// The factors (varied properties) that have exactly one possible value left. Each factor occurs
+/// once.
 using Settled = boost::container::static_vector<std::size_t, most_factors>;
 
 constexpr Domain bit(std::size_t value) { return Domain{1} << value; }
-// Does not use std::has_single_bit, which counts all bits and is slow without an instruction for
-// this: the function is called millions of times.
+// This test is faster than std::has_single_bit on machines without a popcount instruction. The
+// function is called millions of times.
 constexpr bool is_single(Domain domain) { return domain != 0 && (domain & (domain - 1)) == 0; }
 std::size_t only(Domain domain) { return static_cast<std::size_t>(std::countr_zero(domain)); }
 
-/// An exclusion as a table: says for every combination of its factors' values whether it is
-/// excluded.
+/// A table that says for every combination of values of some factors whether it is excluded.
 struct Table {
   std::size_t reason;  ///< index into the reasons of the space
   std::vector<std::size_t> factors, strides;
@@ -98,9 +98,10 @@ struct ChoiceSpace::Tables {
     return domains;
   }
 
-  /// Applies the tables of the factors in `pending`. If this leaves one value for another factor,
-  /// applies the tables of that factor, too. Ignores tables whose reason is in `spared`. Returns
-  /// the table that leaves no value for a factor, or nothing.
+  /// Removes values that exclusion tables forbid. Starts with the tables that contain a factor
+  /// (varied property) in `pending`. If a factor then has only one possible value left, also
+  /// applies the tables that contain this factor. Ignores tables with a reason in `spared`. Returns
+  /// the table that leaves no value for a factor; nothing if there is none.
   std::optional<std::size_t> propagate(Domains& domains, Settled pending,
                                        const std::set<std::size_t>& spared) const {
     while (!pending.empty()) {
@@ -115,8 +116,8 @@ struct ChoiceSpace::Tables {
     return std::nullopt;
   }
 
-  /// Applies a table in which at most one factor is undecided. Removes the values of this factor
-  /// that the table excludes. Returns false if no value is left.
+  /// Applies an exclusion table. If exactly one factor (varied property) of the table is undecided,
+  /// removes its excluded values. Returns false if no value is left.
   static bool apply(const Table& table, Domains& domains, Settled& pending) {
     const std::size_t none = table.factors.size();
     std::size_t open = none, at = 0;
@@ -144,8 +145,9 @@ struct ChoiceSpace::Tables {
     return factors;
   }
 
-  /// A backtracking search. It decides the factors of exclusions that failed often first. It
-  /// restarts several times, each time with more steps.
+  /// A backtracking search for a value of every factor (varied property). It first decides the
+  /// factors that caused most failures. It restarts several times, each time with a higher limit of
+  /// steps.
   struct Search {
     const Tables& tables;
     const std::set<std::size_t>& spared;
@@ -188,8 +190,9 @@ struct ChoiceSpace::Tables {
       return Outcome::none;
     }
 
-    /// Returns the undecided factor with most failures. Among equal factors, prefers one with an
-    /// excluded value, otherwise chooses at random.
+    /// Returns the undecided factor (varied property) that caused most failures of the search.
+    /// Among equal factors, prefers one for which values are already excluded; otherwise chooses at
+    /// random.
     std::size_t next(const Domains& domains) const {
       std::size_t best = tables.sizes.size();
       std::tuple<std::size_t, bool, std::uint64_t> highest;
@@ -202,7 +205,8 @@ struct ChoiceSpace::Tables {
       return best;
     }
 
-    /// Writes the remaining values of the factor to `values`, in the order in which to try them.
+    /// Writes the remaining values of the factor (varied property) to `values`, in the order in
+    /// which the search tries them.
     std::span<const std::size_t> preferred(const Domains& domains, std::size_t factor,
                                            std::array<std::size_t, most_values>& values) {
       std::size_t count = 0;

@@ -37,7 +37,7 @@ std::vector<std::string> RequirementCoverage::unexercised() const {
 
 namespace {
 
-/// Counts a case for the requirement with that id, and for the entry point.
+/// Counts a case for requirement `id` and for the entry point.
 void exercise(RequirementCoverage& coverage, std::string_view id, std::string_view entry_point,
               std::int64_t RequirementCoverage::Requirement::*of_all,
               std::int64_t RequirementCoverage::On::*of_one) {

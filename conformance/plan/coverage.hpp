@@ -9,7 +9,8 @@
 
 namespace assay::conformance {
 
-/// Why a requirement that no kernel must obey needs no case.
+/// For a requirement that kernels need not obey, returns the reason why it needs no case.
+/// `standing`: which documents or code state the requirement.
 inline std::string reason_of(spec::Standing standing) {
   return std::string(spec::to_string(standing)) +
          ": the suite tries its calls, and a kernel may accept or refuse them";

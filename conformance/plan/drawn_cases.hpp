@@ -15,48 +15,53 @@
 #include "plan/pairwise.hpp"
 #include "plan/triples.hpp"
 
-/// Cases drawn at random from choices of factor values, for any operator. Each kind of case has its
-/// own sequence of random numbers, which are called lots.
+/// Random cases of any operator. The generator first chooses a value for each factor (varied
+/// property), then makes a case with these values. The random number from which a case is made is
+/// called its lot. Each type of case has its own sequence of lots.
 namespace assay::conformance {
 
-/// The description of an operator's drawn cases. K has one value for each factor.
+/// Describes how the random cases of an operator are made. K has one value for each factor (varied
+/// property).
 template <class Op, class K>
 struct Drawn {
   const Factors<Op, K>& factors;
   const ChoiceSpace& space;
-  /// Draws the case for random number `lot`, with about `budget` multiply-adds (or another unit of
-  /// the operator).
+  /// Makes a case from random number `lot`. It costs about `budget` multiply-adds (or another unit
+  /// of the operator).
   Case<Op> (*draw)(const K& chosen, double budget, std::uint64_t lot);
-  /// The cost budgets. Case k gets budget number k mod n, if there are n budgets.
+  /// Cost limits. With n limits, case k gets limit number k mod n.
   std::vector<double> cover_budgets = {0}, random_budgets = {0}, completing_budgets = {0};
-  /// Cases that complete a plan contain its missing pairs. `completing`: the values that they all
-  /// have. `completing_space`: the space in which they are searched; null: `space`.
+  /// A plan gets additional cases for the pairs of values that it lacks. `completing`: values that
+  /// all these cases have. `completing_space`: the combinations of values from which they are
+  /// drawn; null means `space`.
   Choice completing;
   const ChoiceSpace* completing_space = nullptr;
-  /// The smallest cost of a case with these values, in any unit.
+  /// Returns the smallest cost of a case with these values, in any unit.
   double (*least_cost)(const K& chosen) = nullptr;
-  /// Returns whether a case of track bound counts for the coverage of pairs, because its controls
-  /// can detect faults.
+  /// Returns whether a case of track bound (comparison with tolerances) counts for pair coverage:
+  /// its negative controls (deliberately wrong outputs) must show that it can detect faults.
   bool (*counts)(const Case<Op>&) = [](const Case<Op>&) { return true; };
 
-  /// The choices of a pairwise cover of all factors; `cover` draws a case for each.
+  /// Returns choices (one value for each factor) that together contain every pair of factor values.
+  /// `cover` makes a case from each choice.
   std::vector<Choice> covering(std::uint64_t seed) const {
     return pairwise_cover(space, stream(seed, Stream::sampling).bits(0), {.cost = cost()});
   }
   std::vector<Case<Op>> cover(const SamplingPlan& plan) const {
     return each(plan, covering(plan.seed), cover_budgets, Lots::cover);
   }
-  /// Small cases of track bound that complete the coverage of pairs: they contain the pairs of
-  /// values that are in no case of `made` with outputs.
+  /// Returns small cases of track bound (comparison with tolerances). They contain those pairs of
+  /// factor values that occur in no case of `made` with outputs.
   std::vector<Case<Op>> completion(const SamplingPlan& plan, std::span<const Case<Op>> made) const {
     return completion(plan, made, Lots::completion, &pairwise_cover);
   }
-  /// Small cases of track bound that complete the coverage of triples of values in the same way.
+  /// Returns small cases of track bound (comparison with tolerances). They contain those triples of
+  /// factor values that occur in no case of `made` with outputs.
   std::vector<Case<Op>> completion_of_triples(const SamplingPlan& plan,
                                               std::span<const Case<Op>> made) const {
     return completion(plan, made, Lots::triples, &triple_cover);
   }
-  /// Cases with random choices. The plan says how many.
+  /// Returns cases with randomly chosen factor values. The plan says how many.
   std::vector<Case<Op>> random(const SamplingPlan& plan) const {
     const std::uint64_t lots = first_lot(plan, Lots::random);
     std::vector<Choice> choices;
@@ -99,8 +104,9 @@ struct Drawn {
     return cases;
   }
 
-  /// Tries a few random numbers. Returns the first case within the cost limit of the plan, or the
-  /// cheapest case. Even for a choice that is usually expensive, some sizes are cheap.
+  /// Makes a few cases with different random sizes, because even an expensive choice of values has
+  /// cheap sizes. Returns the first case within the cost limit of the plan; otherwise the cheapest
+  /// case.
   Case<Op> affordable(const SamplingPlan& plan, const K& chosen, double budget,
                       std::uint64_t lot) const {
     constexpr std::uint64_t attempts = 8, apart = 1'000'000;

@@ -8,11 +8,11 @@
 
 namespace assay::conformance {
 
-/// Tile sizes are 16, 32 ... 512 rows.
+/// The tile sizes for random lengths are 16, 32 ... 512 rows.
 inline constexpr std::int64_t least_tile = 16;
 inline constexpr int tile_sizes = 6;
 
-/// Draws random numbers one after the other.
+/// A sequence of random numbers.
 class Draws {
  public:
   explicit Draws(std::uint64_t seed) : random_(stream(seed, Stream::sampling)) {}
@@ -24,8 +24,8 @@ class Draws {
   Value one_of(const Value (&values)[count]) {
     return values[integer(0, static_cast<std::int64_t>(count) - 1)];
   }
-  /// Draws a number from `first` to `last`. With probability 1/2 it is a multiple of a tile size or
-  /// next to such a multiple, if the range contains one.
+  /// Returns a random number from `first` to `last`. With probability 1/2 it is a multiple of a
+  /// tile size or next to such a multiple, if the range contains one.
   std::int64_t edge(std::int64_t first, std::int64_t last) {
     last = std::max(first, last);
     const std::int64_t tile = least_tile << integer(0, tile_sizes - 1);
@@ -34,7 +34,8 @@ class Draws {
     if (fewest > most || integer(0, 1) == 0) return integer(first, last);
     return std::clamp(tile * integer(fewest, most) + integer(-1, 1), first, last);
   }
-  /// Draws a number from 2 to `limit`, with the distribution of `edge`.
+  /// Returns a random number from 2 to `limit`. Like `edge`, it prefers multiples of a tile size
+  /// and their neighbours.
   std::int64_t length(std::int64_t limit) { return edge(2, limit); }
 
  private:

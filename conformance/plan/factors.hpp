@@ -18,22 +18,22 @@
 #include "plan/axis_pairs.hpp"
 #include "plan/pairwise.hpp"
 
-/// All factors of an operator's drawn cases in one table. It defines the names, the axes of
-/// coverage, the space of choices and the drawn values.
+/// A table of all factors (properties that random cases vary) of an operator. It defines their
+/// names, their values, the choice space, and the properties for which coverage is counted.
 namespace assay::conformance {
 
-/// Values of a factor with their names.
+/// The values of a factor (varied property), each with a name.
 template <class Value>
 using Named = std::vector<std::pair<Value, std::string_view>>;
 
-/// All values of an enumeration; their names are their spellings.
+/// Returns all values of an enumeration. The name of a value is its spelling.
 template <spec::Spelled Enum>
 Named<Enum> every() {
   const auto& entries = spec::spellings_of<Enum>.entries;
   return {entries.begin(), entries.end()};
 }
 
-/// Some values of an enumeration; their names are their spellings.
+/// Returns some values of an enumeration. The name of a value is its spelling.
 template <spec::Spelled Enum>
 Named<Enum> only(std::initializer_list<Enum> values) {
   Named<Enum> named;
@@ -41,7 +41,7 @@ Named<Enum> only(std::initializer_list<Enum> values) {
   return named;
 }
 
-/// The values 0, 1, 2 ... of a number or an enumeration, with the given names.
+/// Returns the values 0, 1, 2 ... of a number or an enumeration with these names.
 template <class Value>
 Named<Value> in_order(std::initializer_list<std::string_view> names) {
   Named<Value> named;
@@ -50,7 +50,7 @@ Named<Value> in_order(std::initializer_list<std::string_view> names) {
   return named;
 }
 
-/// A factor whose values are words. A word is also the name of the value.
+/// Returns values that are words. The name of a value is the word itself.
 inline Named<std::string_view> words(std::span<const std::string_view> values) {
   Named<std::string_view> named;
   for (const std::string_view value : values) named.emplace_back(value, value);
@@ -60,7 +60,7 @@ inline Named<std::string_view> words(std::initializer_list<std::string_view> val
   return words(std::span(values.begin(), values.size()));
 }
 
-/// The factors of Op. `Chosen` has one value of each factor.
+/// The factors (varied properties) of operator Op. `Chosen` has one value for each factor.
 template <class Op, class Chosen>
 class Factors {
  public:
@@ -71,7 +71,8 @@ class Factors {
     std::function<std::size_t(const Case<Op>& c)> read;  ///< empty: not an axis of coverage
   };
 
-  /// An axis of coverage: a factor for which every case has a value.
+  /// Adds a factor (varied property) for which coverage is counted. Every case has a value of this
+  /// factor.
   template <class Value, class Owner>
   requires std::derived_from<Chosen, Owner>
   static Factor axis(std::string_view name, Value Owner::*member, Named<Value> values,
@@ -87,7 +88,8 @@ class Factors {
     factor.read = std::move(find);
     return factor;
   }
-  /// A factor that is drawn but not counted by coverage.
+  /// Adds a factor (varied property) whose values are chosen at random, but not counted for
+  /// coverage.
   template <class Value, class Owner>
   requires std::derived_from<Chosen, Owner>
   static Factor drawn(std::string_view name, Value Owner::*member, Named<Value> values) {
@@ -101,8 +103,8 @@ class Factors {
             {}};
   }
 
-  /// Creates the table from the factors. The axes must come first. Errors: std::logic_error if they
-  /// do not.
+  /// Creates the table from the factors (varied properties). Factors for which coverage is counted
+  /// must come first. Errors: std::logic_error if they do not.
   explicit Factors(std::vector<Factor> factors) : factors_(std::move(factors)) {
     const auto is_axis = [](const Factor& factor) { return factor.read != nullptr; };
     if (!std::ranges::is_partitioned(factors_, is_axis))
@@ -111,7 +113,7 @@ class Factors {
       if (is_axis(factor)) axes_.push_back({factor.name, factor.values});
   }
 
-  /// The number of values of each factor.
+  /// Returns the number of values of each factor (varied property).
   std::vector<std::size_t> sizes() const {
     std::vector<std::size_t> sizes;
     for (const Factor& factor : factors_) sizes.push_back(factor.values.size());
@@ -119,21 +121,23 @@ class Factors {
   }
   const std::vector<Axis>& axes() const { return axes_; }
 
-  /// The values of a choice. Undecided factors get their first value.
+  /// Returns the values of a choice (one value for each varied property). Undecided factors get
+  /// their first value.
   Chosen chosen(const Choice& choice) const {
     Chosen chosen{};
     for (std::size_t f = 0; f < factors_.size(); ++f)
       factors_[f].write(chosen, choice[f] == undecided ? 0 : choice[f]);
     return chosen;
   }
-  /// The values of a case on the axes; all other factors are undecided.
+  /// Returns the values that a case has for the factors with counted coverage. All other factors
+  /// are undecided.
   Choice read(const Case<Op>& c) const {
     Choice choice(factors_.size(), undecided);
     for (std::size_t f = 0; f < axes_.size(); ++f) choice[f] = factors_[f].read(c);
     return choice;
   }
-  /// A choice in which only these factors are decided. Factors and values are given by name.
-  /// Errors: std::logic_error for an unknown name.
+  /// Returns a choice in which only these factors (varied properties) are decided. Factors and
+  /// values are given by name. Errors: std::logic_error for an unknown name.
   Choice choice(
       std::initializer_list<std::pair<std::string_view, std::string_view>> decided) const {
     Choice choice(factors_.size(), undecided);
@@ -148,15 +152,16 @@ class Factors {
     }
     return choice;
   }
-  /// The indices of the factors with these names, ascending. Errors: std::logic_error for an
-  /// unknown name.
+  /// Returns the indices of the factors (varied properties) with these names, in ascending order.
+  /// Errors: std::logic_error for an unknown name.
   std::vector<std::size_t> named(std::initializer_list<std::string_view> names) const {
     std::vector<std::size_t> factors;
     for (const std::string_view name : names) factors.push_back(index_of(name));
     std::ranges::sort(factors);
     return factors;
   }
-  /// Excludes the values of the factors with these names for which `excludes` returns true.
+  /// Returns an exclusion. It excludes those combinations of values of the named factors (varied
+  /// properties) for which `excludes` returns true.
   Exclusion rule(Reason reason, std::initializer_list<std::string_view> names,
                  std::function<bool(const Chosen&)> excludes) const {
     return {reason, named(names), [this, excludes = std::move(excludes)](const Choice& choice) {

@@ -17,8 +17,8 @@
 
 namespace assay::conformance {
 
-/// The places of an operator: combinations of sparse mode, layout and entry point, which are three
-/// axes of coverage.
+/// All combinations of sparse mode, layout and entry point of an operator. The code below calls
+/// such a combination a place.
 class Places {
  public:
   explicit Places(const Axes& axes) : axes_(axes) {
@@ -35,7 +35,8 @@ class Places {
               std::string(axes_.all[f].values[choice[f]]);
     return text;
   }
-  /// The names of the places that are possible in at least one of the choices.
+  /// Returns the names of the combinations (sparse mode, layout, entry point) that are possible
+  /// with at least one of the choices.
   std::set<std::string> of(const std::vector<Choice>& choices) const {
     std::set<std::string> names;
     for (const Choice& choice : choices) add(choice, 0, names);
@@ -60,8 +61,8 @@ class Places {
   std::vector<std::size_t> factors_;
 };
 
-/// Returns whether the definition computes other outputs from the inputs of `c` if its problem is
-/// replaced by `changed`.
+/// Returns whether the expected outputs for the inputs of `c` change if `changed` replaces its
+/// problem.
 template <class Op>
 bool has_other_outputs(const Case<Op>& c, const typename Op::Problem& changed) {
   try {
@@ -74,7 +75,8 @@ bool has_other_outputs(const Case<Op>& c, const typename Op::Problem& changed) {
   }
 }
 
-/// Tests the coverage of one field. Tries the cases in the given order.
+/// Counts in how many combinations of sparse mode, layout and entry point the cases would detect a
+/// wrong value of one field. Tries the cases in the given order.
 template <class Op>
 FieldCoverage coverage_of(const FormulaField<Op>& field, const Places& places,
                           const std::vector<const Case<Op>*>& cases) {
@@ -102,7 +104,7 @@ std::vector<FieldCoverage> field_coverage(const std::vector<Case<Op>>& cases) {
   const Axes* axes = Suite<Op>::axes();
   if (axes == nullptr) return {};
   const Places places(*axes);
-  // Tries the cheapest cases first, because most of them detect a wrong value.
+  // Try the cheapest cases first, because most of them already detect a wrong value.
   std::vector<const Case<Op>*> judged;
   for (const Case<Op>& c : cases)
     if (c.track != Track::arguments && c.track != Track::relation) judged.push_back(&c);

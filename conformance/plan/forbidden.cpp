@@ -8,14 +8,15 @@
 namespace assay::conformance {
 namespace {
 
-/// Ids of requirements, in the order of their table.
+/// Requirement ids, in the order of the operator's table.
 using Ids = std::vector<std::string_view>;
 
-/// `representatives` is the number of sample calls. If few of them have a combination, `enough`
-/// further calls with it must break the same requirement.
+/// `representatives`: number of random sample calls. `enough`: number of further calls for a
+/// combination of values that is rare among the samples. The combination is excluded if all of them
+/// break the same requirement.
 constexpr std::uint64_t representatives = 600, enough = 48;
 
-/// The numbered combinations of the values of a few factors.
+/// All combinations of the values of a few factors (varied properties), numbered from 0.
 struct Grid {
   std::vector<std::size_t> factors, sizes;
 
@@ -24,7 +25,7 @@ struct Grid {
     for (const std::size_t size : sizes) count *= size;
     return count;
   }
-  /// Sets the factors to the values of the combination with this number.
+  /// Sets the factors to the values of combination number `at`.
   void decide(Choice& choice, std::size_t at) const {
     for (std::size_t k = 0; k < factors.size(); ++k) {
       choice[factors[k]] = at % sizes[k];
@@ -38,8 +39,8 @@ struct Grid {
   }
 };
 
-/// For each combination of values, the requirements that all sample calls with this combination
-/// break.
+/// For each combination of factor values: the requirements that every sample call with these values
+/// breaks.
 struct Survey {
   Grid grid;
   std::vector<std::optional<Ids>> broken;  ///< nothing: no representative yet
@@ -49,7 +50,7 @@ struct Survey {
     broken.resize(grid.combinations());
   }
 
-  /// Records the requirements `ids` that a sample call with the combination breaks.
+  /// Records that a sample call with combination `at` breaks the requirements `ids`.
   void take(std::size_t at, const Ids& ids) {
     if (!broken[at]) {
       broken[at] = ids;
@@ -58,12 +59,13 @@ struct Survey {
     std::erase_if(*broken[at],
                   [&](std::string_view id) { return std::ranges::find(ids, id) == ids.end(); });
   }
-  /// Returns whether no single requirement is broken by all sample calls with the combination.
+  /// Returns whether the combination is allowed: its sample calls do not all break the same
+  /// requirement.
   bool is_free(std::size_t at) const { return broken[at] && broken[at]->empty(); }
 };
 
-/// Draws calls with the combination until one of them shows that it is allowed, or enough calls
-/// were drawn. Returns whether all calls break the same requirement.
+/// Makes random calls with combination number `at` until one of them shows that the combination is
+/// allowed, or until there are enough calls. Returns whether all calls break the same requirement.
 bool is_broken(Survey& survey, std::size_t at, const ChoiceSpace& space, const Asking& ask) {
   Choice open = space.open_choice();
   survey.grid.decide(open, at);
@@ -76,8 +78,8 @@ bool is_broken(Survey& survey, std::size_t at, const ChoiceSpace& space, const A
   return !survey.is_free(at);
 }
 
-/// Excludes the combinations whose sample calls in `space` all break the same requirement. Gives
-/// one exclusion for each requirement.
+/// Returns exclusions of those combinations of values for which all sample calls in `space` break
+/// the same requirement. Each requirement gets one exclusion.
 std::vector<Exclusion> found_by(Survey& survey, const ChoiceSpace& space, const Asking& ask) {
   std::map<std::string_view, std::vector<bool>> found;
   for (std::size_t at = 0; at < survey.broken.size(); ++at) {
@@ -96,8 +98,9 @@ std::vector<Exclusion> found_by(Survey& survey, const ChoiceSpace& space, const 
   return exclusions;
 }
 
-/// Adds the exclusions that requirements cause within each of these sets of factors, in the order
-/// of the sets. Sample calls for later sets avoid the exclusions that were found earlier.
+/// Adds the exclusions that requirements cause. Each set in `together` lists factors (varied
+/// properties) that are tested together. Sample calls for later sets avoid the exclusions that were
+/// found earlier.
 ChoiceSpace with_found(ChoiceSpace space, const std::vector<std::vector<std::size_t>>& together,
                        const Asking& ask) {
   std::vector<Survey> surveys;
@@ -123,8 +126,8 @@ ChoiceSpace with_forbidden(ChoiceSpace space, const std::vector<std::vector<std:
     singles.push_back({f});
     for (std::size_t g = f + 1; g < space.sizes().size(); ++g) pairs.push_back({f, g});
   }
-  // Tests all pairs twice, because in the first round a call that breaks one requirement can hide
-  // another requirement.
+  // All pairs are tested twice. In the first round, a call that breaks one requirement can hide
+  // that the pair also breaks another one.
   for (const auto& factors : {singles, pairs, pairs, together})
     space = with_found(std::move(space), factors, ask);
   return space;

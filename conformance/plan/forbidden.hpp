@@ -12,14 +12,15 @@
 #include "plan/factors.hpp"
 #include "plan/pairwise.hpp"
 
-/// Finds combinations of factor values that the documentation forbids. It evaluates the
+/// Finds combinations of factor values that the documentation forbids, by evaluating the
 /// requirements on random sample calls.
 namespace assay::conformance {
 
-/// The ids of the requirements that forbid a case, in the order of their table. They are the
-/// binding requirements that its call breaks. One of them says which products offer the entry
-/// point. Open or disputed requirements do not forbid a case. Checks only the ids in `among`; if
-/// `among` is empty, checks all.
+/// Returns the ids of the requirements that forbid a case, in the order of the operator's table.
+/// These are the binding requirements that its call breaks, including the one that lists the
+/// products of the entry point. Requirements about which the documentation is unclear or
+/// contradictory do not forbid a case. Checks only the ids in `among`; if `among` is empty, checks
+/// all.
 template <class Op>
 std::vector<std::string_view> forbidden_by(const Case<Op>& c,
                                            std::span<const std::string_view> among = {}) {
@@ -34,8 +35,9 @@ std::vector<std::string_view> forbidden_by(const Case<Op>& c,
   return ids;
 }
 
-/// Draws until no requirement forbids the case. If all draws are forbidden, returns the last one,
-/// and the collector of the cases reports the error.
+/// Calls `draw`, which makes a random case, until no requirement forbids the case. If all cases are
+/// forbidden, returns the last one. The CaseCollector, which receives the case, then reports the
+/// error.
 template <class Draw>
 auto drawn_legally(Draw&& draw) {
   constexpr int draws = 64;
@@ -44,16 +46,18 @@ auto drawn_legally(Draw&& draw) {
   return c;
 }
 
-/// Draws a call for the choice with the random number `lot`. Returns the requirements that forbid
-/// it. Checks only the ids in `among`; if `among` is empty, checks all.
+/// A function that makes a call from the chosen values and random number `lot`, and returns the
+/// requirements that forbid it. It checks only the ids in `among`; if `among` is empty, it checks
+/// all.
 using Asking = std::function<std::vector<std::string_view>(
     const Choice& choice, std::uint64_t lot, std::span<const std::string_view> among)>;
 
-/// Adds exclusions to a space of sensible choices. A requirement forbids a combination of values if
-/// every sample call with these values breaks it. Sample calls are random and avoid exclusions with
-/// fewer factors. The tested combinations are those of one factor, of two factors, and of the sets
-/// of factors in `together` (factors that a requirement uses together). For requirements on other
-/// sets of factors there are no exclusions: if a drawn case is forbidden, another one is drawn.
+/// Returns the choice space `sensible` with additional exclusions. A combination of values is
+/// excluded if every sample call with these values breaks the same requirement. Sample calls are
+/// random and avoid exclusions with fewer factors. The tested combinations are the values of one
+/// factor, of two factors, and of each set of factors in `together` (factors that a requirement
+/// uses together). Requirements on other sets of factors cause no exclusions: if a drawn case is
+/// forbidden, another case is drawn.
 ChoiceSpace with_forbidden(ChoiceSpace sensible,
                            const std::vector<std::vector<std::size_t>>& together,
                            const Asking& ask);

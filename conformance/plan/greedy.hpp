@@ -12,13 +12,15 @@
 #include "assay/conformance/inputs/random.hpp"
 #include "plan/pairwise.hpp"
 
-/// Code for covers of pairs and of triples: it completes a choice so that many open cells are
-/// covered. `Open` has two functions: gain(choice, factor, value) returns the number of open cells
-/// that contain this value and only decided values; gain(choice) returns the number of open cells
-/// of a complete choice.
+/// Shared code for covering all pairs or all triples of factor values with few choices. It
+/// completes a choice so that it contains many open (not yet covered) pairs or triples. `Open` has
+/// two functions. gain(choice, factor, value) returns the number of open pairs or triples that
+/// consist of this value and decided values. gain(choice) returns the number of open pairs or
+/// triples in a complete choice.
 namespace assay::conformance {
 
-/// Sorts values at random if `open` is null; otherwise by descending gain, then at random.
+/// If `open` is null, sorts values in random order. Otherwise sorts by descending gain (number of
+/// newly covered pairs or triples), and equal gains in random order.
 template <class Open>
 struct ByLot {
   const Open* open;  ///< null: only by lot
@@ -41,14 +43,16 @@ struct ByLot {
   }
 };
 
-/// The first of the random numbers (lots) that are used for one choice of a cover.
+/// Returns the first random number for choice number `choice`. Each choice (one value for each
+/// factor) uses several random numbers (lots).
 inline std::uint64_t lot_of(std::uint64_t seed, std::size_t choice) {
   constexpr std::uint64_t lots_per_choice = 64;
   return seed + choice * lots_per_choice;
 }
 
-/// Draws a few complete choices that agree with `decided`, which must be feasible. Returns the
-/// choice that covers most open cells relative to its cost.
+/// Makes a few random complete choices (one value for each factor) that contain the values of
+/// `decided`. Returns the choice that covers most open (not yet covered) pairs or triples relative
+/// to its cost.
 template <class Open>
 Choice best_around(const ChoiceSpace& space, const Open& open, const Choice& decided,
                    std::uint64_t first_lot, const std::function<double(const Choice&)>& cost) {

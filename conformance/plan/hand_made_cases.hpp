@@ -9,11 +9,12 @@
 #include "assay/conformance/case/case.hpp"
 #include "assay/conformance/plan/sampling.hpp"
 
-/// Cases that people wrote: the lines of the files in cases/, and the lines of a user.
+/// Cases written by people: lines of the files in cases/, and lines that a user wrote.
 namespace assay::conformance {
 
-/// Appends the case of a line if it belongs to the plan. In a sweep with the default seed the case
-/// has the seed in the line. Another seed of the sweep changes it. Errors: as for `case_of`.
+/// Appends the case of a line if the line belongs to the plan. With the default seed of the sweep,
+/// the case has the seed in the line; another seed of the sweep changes it. Errors: the errors of
+/// `case_of`.
 template <class Op>
 void append_planned(std::vector<Case<Op>>& cases, const CaseLine& line, const SamplingPlan& plan) {
   Case<Op> c = case_of<Op>(line);
@@ -27,8 +28,9 @@ void append_planned(std::vector<Case<Op>>& cases, const CaseLine& line, const Sa
   cases.push_back(std::move(c));
 }
 
-/// Returns the cases of cases/OPERATOR/`kind`.txt that belong to `plan`; empty without that file.
-/// Errors: std::invalid_argument for a line with policy flags.
+/// Returns the cases of cases/OPERATOR/`kind`.txt that belong to `plan`; empty if the file does not
+/// exist. Errors: std::invalid_argument for a line with a flag that is allowed only for a whole
+/// sweep.
 template <class Op>
 std::vector<Case<Op>> hand_made_cases(std::string_view kind, const SamplingPlan& plan = {}) {
   const std::string name = "cases/" + std::string(Op::name) + "/" + std::string(kind) + ".txt";
@@ -39,7 +41,7 @@ std::vector<Case<Op>> hand_made_cases(std::string_view kind, const SamplingPlan&
   return cases;
 }
 
-/// Returns the cases that the user wrote for Op, in the same way.
+/// Returns the user's own cases of Op that belong to the plan.
 template <class Op>
 std::vector<Case<Op>> own_cases(const SamplingPlan& plan) {
   std::vector<Case<Op>> cases;

@@ -8,10 +8,12 @@
 namespace assay::conformance {
 namespace {
 
-/// The pairs (value v of factor f, value w of factor g) that no choice contains yet.
+/// The pairs (value v of factor f, value w of factor g) that no choice of values contains yet. Such
+/// pairs are called open.
 class OpenPairs {
  public:
-  /// Marks all pairs of the first `factors` factors as open (not contained in any choice).
+  /// Marks all pairs of values of the first `factors` factors as open (not contained in a choice
+  /// yet).
   OpenPairs(std::span<const std::size_t> sizes, std::size_t factors) {
     std::size_t wanted = 0;
     for (const std::size_t size : sizes) {
@@ -34,7 +36,8 @@ class OpenPairs {
       for (std::size_t g = 0; g < f; ++g)
         if (choice[f] != undecided && choice[g] != undecided) close(f, choice[f], g, choice[g]);
   }
-  /// Returns the number of open pairs of value v of factor f with the decided values of `choice`.
+  /// Returns how many open pairs (pairs that no earlier choice contains) consist of value v of
+  /// factor f and a decided value of `choice`.
   int gain(const Choice& choice, std::size_t f, std::size_t v) const {
     const std::uint8_t* row = &open_[(offsets_[f] + v) * values_];
     int pairs = 0;
@@ -42,7 +45,7 @@ class OpenPairs {
       if (g != f && choice[g] != undecided) pairs += row[offsets_[g] + choice[g]];
     return pairs;
   }
-  /// Number of open pairs of a complete choice.
+  /// Returns how many open pairs (pairs that no earlier choice contains) a complete choice has.
   int gain(const Choice& choice) const {
     int pairs = 0;
     for (std::size_t f = 0; f < choice.size(); ++f) pairs += gain(choice, f, choice[f]);

@@ -7,11 +7,11 @@
 namespace assay::conformance {
 namespace {
 
-/// Number of random choices. They contain most admissible triples; for each of the others a search
-/// decides whether it is possible.
+/// Number of random choices (one value for each factor). Together they contain most possible
+/// triples of values. For each of the other triples, a search decides whether it is possible.
 constexpr std::uint64_t lots = 1000;
 
-/// The triples that no choice contains yet.
+/// The triples of factor values that no choice contains yet. Such triples are called open.
 class OpenTriples {
  public:
   explicit OpenTriples(std::span<const std::size_t> sizes)
@@ -22,7 +22,8 @@ class OpenTriples {
   void close_all_of(const Choice& choice) {
     triples_.visit_held(choice, [&](std::size_t number) { open_[number] = 0; });
   }
-  /// Number of open triples of value v of factor f with the decided values of `choice`.
+  /// Returns how many open triples (triples that no earlier choice contains) consist of value v of
+  /// factor f and two decided values of `choice`.
   int gain(const Choice& choice, std::size_t f, std::size_t v) const {
     if (f >= triples_.factors()) return 0;
     std::vector<std::size_t> held;
@@ -35,7 +36,7 @@ class OpenTriples {
         gain += open_[Triples::number_in_any_order(value, held[i], held[j])];
     return gain;
   }
-  /// Number of open triples of a complete choice.
+  /// Returns how many open triples (triples that no earlier choice contains) a complete choice has.
   int gain(const Choice& choice) const {
     int gain = 0;
     triples_.visit_held(choice, [&](std::size_t number) { gain += open_[number]; });

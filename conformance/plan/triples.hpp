@@ -11,18 +11,18 @@
 
 namespace assay::conformance {
 
-/// Numbers the triples of values of three different factors.
+/// Gives a number to each triple of values of three different factors (varied properties).
 class Triples {
  public:
-  /// `sizes`: the number of values of each factor.
+  /// `sizes`: the number of values of each factor (varied property).
   explicit Triples(std::span<const std::size_t> sizes);
 
-  /// The largest triple number plus 1. Some smaller numbers belong to no triple.
+  /// Returns the largest triple number plus 1. Some smaller numbers are not used.
   std::size_t count() const { return number(values_, values_ + 1, values_ + 2); }
   std::size_t factors() const { return offsets_.size(); }
-  /// The index of a factor's value among the values of all factors.
+  /// Returns the index of a factor's value in a common list of the values of all factors.
   std::size_t value(std::size_t factor, std::size_t of) const { return offsets_[factor] + of; }
-  /// The number of a triple of values a < b < c.
+  /// Returns the number of the triple of value indices a < b < c.
   static std::size_t number(std::size_t a, std::size_t b, std::size_t c) {
     return c * (c - 1) * (c - 2) / 6 + b * (b - 1) / 2 + a;
   }
@@ -31,7 +31,7 @@ class Triples {
                   std::max({a, b, c}));
   }
 
-  /// Calls visit(number) for each triple of values that `choice` has decided.
+  /// Calls visit(number) for each triple of decided values in `choice`.
   template <class Visitor>
   void visit_held(const Choice& choice, Visitor&& visit) const {
     std::vector<std::size_t> held;
@@ -41,8 +41,8 @@ class Triples {
       for (std::size_t j = i + 1; j < held.size(); ++j)
         for (std::size_t k = j + 1; k < held.size(); ++k) visit(number(held[i], held[j], held[k]));
   }
-  /// Calls visit(number, choice) for each triple. `choice` has the values of the triple, and
-  /// otherwise those of `decided`.
+  /// Calls visit(number, choice) for every triple of values. `choice` has the three values of the
+  /// triple; its other values are those of `decided`.
   template <class Visitor>
   void visit_all(const Choice& decided, Visitor&& visit) const {
     Choice open = decided;
@@ -64,11 +64,12 @@ class Triples {
   std::size_t values_ = 0;
 };
 
-/// For each triple of the first `factors` factors, by its number: whether a complete choice of
-/// `space` contains the triple.
+/// Returns a list with one entry per triple number: true if an allowed complete choice of `space`
+/// contains the triple. Only the first `factors` factors are used.
 std::vector<bool> admissible_triples(const ChoiceSpace& space, std::size_t factors);
 
-/// Does the same as `pairwise_cover` for triples of values of three factors.
+/// Returns complete choices (one value for each factor) that together contain every possible triple
+/// of values of three factors.
 std::vector<Choice> triple_cover(const ChoiceSpace& space, std::uint64_t seed,
                                  const CoverGoal& goal);
 

@@ -9,12 +9,12 @@
 #include "assay/conformance/case/case.hpp"
 #include "assay/spec/requirement.hpp"
 
-/// Calls that satisfy a requirement in a special legal way (a variant). The fields of a problem
+/// Calls that use a variant (a special legal way to satisfy a requirement). The fields of a problem
 /// cannot express a variant, so the call itself is changed.
 namespace assay::conformance {
 
-/// Returns whether the requirement of the variant applies to the call of `c`, and the call is
-/// legal.
+/// Returns whether the requirement applies to the call of `c` with its variant (special legal way),
+/// and the call is legal.
 template <class Op>
 bool meets(const Case<Op>& c, const spec::Requirement<Op>& requirement) {
   const auto call = call_of(c);
@@ -24,8 +24,8 @@ bool meets(const Case<Op>& c, const spec::Requirement<Op>& requirement) {
   });
 }
 
-/// Tries the calls in order, starting at index `turn`. Returns the first one that is legal with the
-/// variant.
+/// Applies the variant (special legal way) to the calls one after the other, starting at index
+/// `turn`. Returns the first call that is then legal.
 template <class Op>
 std::optional<Case<Op>> varied_call(const std::vector<Case<Op>>& calls,
                                     const spec::Requirement<Op>& requirement,
@@ -42,10 +42,11 @@ std::optional<Case<Op>> varied_call(const std::vector<Case<Op>>& calls,
   return std::nullopt;
 }
 
-/// The cases of all variants; their outputs are judged. For each entry point there is a list of
-/// legal calls; from each list one case is made that is legal with the variant. For all entry
-/// points whose page does not state the requirement there is one case together; different variants
-/// use different entry points. Errors: std::logic_error with a variant that no call accepts.
+/// Returns cases for all variants (special legal ways to satisfy a requirement); their outputs are
+/// judged. `calls` has a list of legal calls for each entry point. Each entry point with a page
+/// that states the requirement gets one case. All other entry points together get one case, and
+/// different variants use different entry points for it. Errors: std::logic_error with a variant
+/// that no call accepts.
 template <class Op>
 std::vector<Case<Op>> varied_cases(const std::vector<std::vector<Case<Op>>>& calls) {
   std::vector<Case<Op>> cases;

@@ -13,7 +13,8 @@
 namespace assay::conformance {
 namespace {
 
-/// Example: "error 5 to 14.2 times the bound". Empty if all errors are within the bound.
+/// Returns a text such as "error 5 to 14.2 times the bound"; empty if all errors are within the
+/// bound.
 std::string error_text(const Cause& cause) {
   if (!(cause.largest_error > 0)) return {};
   return cause.least_error == cause.largest_error
@@ -27,20 +28,21 @@ std::string decision_text(const Cause& cause) {
   return fmt::format("{} by {}", spec::to_string(cause.verdict), spec::to_string(cause.rule));
 }
 
-/// Returns whether more than half of the cases show the fact.
+/// Returns whether the observation was made in more than half of the cases.
 template <class Fact>
 bool is_usual(const std::optional<Common<Fact>>& common, const Cause& cause) {
   return common && 2 * common->cases > std::ssize(cause.cases);
 }
 
-/// " is wrong, without a pattern that most of the 591 cases share".
+/// Returns a text such as " is wrong, without a pattern that most of the 591 cases share".
 std::string without_pattern(const Cause& cause) {
   const auto cases = std::ssize(cause.cases);
   return fmt::format(" {} wrong, without a pattern{}", cause.outputs.size() == 1 ? "is" : "are",
                      cases == 1 ? "" : fmt::format(" that most of the {} cases share", cases));
 }
 
-/// "mostly FACT (dq)" if more than half of the cases show it, otherwise "in 3 of 7 cases FACT".
+/// Returns "mostly OBSERVATION (dq)" if the observation was made in more than half of the cases;
+/// otherwise "in 3 of 7 cases OBSERVATION".
 template <class Fact>
 std::string text_of(const std::optional<Common<Fact>>& common, const Cause& cause) {
   if (!common) return {};
@@ -71,8 +73,9 @@ std::string failures_text(const Cause& cause) {
                      fmt::join(facts, "; "));
 }
 
-/// Says in which elements outputs of the case are NaN. If dq, dk and dv are all NaN, these rows are
-/// the queries and keys of the tile in which the first NaN appeared.
+/// Returns a text that lists which output elements of the case are NaN. If dq, dk and dv all
+/// contain NaN, the rows with NaN are the queries and keys of the tile in which the first NaN
+/// appeared.
 std::string nan_text(const CaseReport& report) {
   std::vector<std::string> places;
   for (const Finding& finding : report.findings)
@@ -84,7 +87,7 @@ std::string nan_text(const CaseReport& report) {
   return fmt::format("; NaN in {}: {}", report.id, fmt::join(places, ", "));
 }
 
-/// "in every case in which dk is judged and not expected to be 0".
+/// Returns a text such as "in every case in which dk is judged and not expected to be 0".
 std::string everywhere_text(const Cause& cause) {
   if (cause.refuses_nothing) return "in every case that breaks a requirement on purpose";
   if (cause.outputs.empty()) return "in every case that the kernel supports";
@@ -99,7 +102,7 @@ std::string pattern_text(const Cause& cause, const std::vector<CaseReport>& case
   const auto example = std::ranges::find(cases, cause.example, &CaseReport::id);
   if (example == cases.end()) return text;
   text += nan_text(*example);
-  // The message of a kernel that crashed or refused the call.
+  // Append the error message of a kernel that crashed or refused the call.
   constexpr std::size_t most_shown = 300;
   if (const std::string evidence = evidence_of(*example);
       cause.outputs.empty() && !cause.refuses_nothing && !evidence.empty())

@@ -7,7 +7,7 @@
 #include "assay/conformance/report/fact_text.hpp"
 #include "assay/conformance/report/results.hpp"
 
-/// Members of the reports, listed once. Writing and reading use the same lists.
+/// Lists the members of the reports. Writing and reading JSON use the same lists.
 namespace assay::conformance::detail {
 
 template <class T, class Plain>
@@ -172,7 +172,7 @@ void visit_members(T& m, Visitor&& visit) {
   visit("unit", m.unit);
 }
 
-/// Returns the rules that can give a verdict, as a list for an error message.
+/// Returns the rules that can lead to this verdict, as a list for an error message.
 inline std::string rules_that_give(Verdict verdict) {
   std::string words;
   for (const RuleText& rule : rules)
@@ -181,8 +181,8 @@ inline std::string rules_that_give(Verdict verdict) {
   return words;
 }
 
-/// Visits the members of a decision. Errors: std::invalid_argument if the rule in the JSON cannot
-/// give the verdict.
+/// Reads or writes the members of a decision. Errors: std::invalid_argument if the rule in the JSON
+/// cannot lead to the verdict.
 template <MaybeConst<Decision> T, class Visitor>
 void visit_decision(T& decision, Visitor& visit) {
   Verdict verdict = decision.value();

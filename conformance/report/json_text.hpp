@@ -15,7 +15,7 @@
 #include "assay/spec/text_enum.hpp"
 #include "report/json_fields.hpp"
 
-/// Converts reports to JSON and back, with the lists of json_fields.hpp.
+/// Converts reports to JSON and back. The lists in json_fields.hpp define the members.
 namespace assay::conformance::detail {
 
 using Json = nlohmann::ordered_json;
@@ -153,8 +153,8 @@ template <class T>
 void read(const Json& json, const std::string& where, std::optional<T>& value) {
   read(json, where, value.emplace());
 }
-/// Reads the member `name`. Errors: std::invalid_argument if a required member is missing, and for
-/// a member of another kind.
+/// Reads the member `name`. Errors: std::invalid_argument if a required member is missing or has
+/// the wrong type.
 template <class T>
 void read_member(const Json& object, const std::string& where, const char* name, T& value) {
   if (!object.is_object()) wrong(where, object, "an object");
@@ -163,7 +163,7 @@ void read_member(const Json& object, const std::string& where, const char* name,
   if (found == object.end()) throw std::invalid_argument(where + " has no member '" + name + "'");
   read(*found, where + "." + name, value);
 }
-/// Reads the visited members from an object.
+/// Reads struct members from a JSON object.
 struct MemberReader {
   const Json& object;
   const std::string& where;
@@ -172,7 +172,7 @@ struct MemberReader {
   void operator()(const char* name, T& member) const {
     read_member(object, where, name, member);
   }
-  /// Always throws std::invalid_argument. The message says: member is not `wanted`.
+  /// Throws std::invalid_argument. The message says that member `name` is not `wanted`.
   [[noreturn]] void refuse(const char* name, const std::string& wanted) const {
     wrong(where + "." + name, object.at(name), wanted);
   }
@@ -182,13 +182,14 @@ void read(const Json& json, const std::string& where, T& value) {
   visit_members(value, MemberReader{json, where});
 }
 
-/// Returns the JSON text. Bytes that are not UTF-8, e.g. in a kernel's exception, are replaced.
+/// Returns the JSON as text. Bytes that are not UTF-8, e.g. in the message of a kernel's exception,
+/// are replaced.
 inline std::string text_of(const Json& json, int indent = -1) {
   return json.dump(indent, ' ', false, Json::error_handler_t::replace);
 }
 
-/// Parses a text. `keep` returns whether to keep a value in the tree. Errors: std::invalid_argument
-/// with the message of the parser.
+/// Parses a JSON text. `keep`: a callback that returns whether a value stays in the tree. Errors:
+/// std::invalid_argument with the message of the parser.
 template <class Keep>
 Json parse(const std::string& text, const std::string& what, Keep&& keep) {
   constexpr int deepest = 64;  // deepest nesting that is accepted; reports need 8

@@ -16,11 +16,11 @@ namespace {
 
 [[noreturn]] void refuse(const std::string& why) { throw std::invalid_argument(why); }
 
-/// Returns the first digits of a digest: enough for a person who compares digests.
+/// Returns the first 12 digits of a digest. This is enough for a person who compares digests.
 std::string brief(const std::string& digest) { return digest.substr(0, 12); }
 
-/// Properties that must be equal in all parts of a sweep, with their names. The first difference is
-/// reported.
+/// Returns names and values of the properties that must be equal in all parts of a sweep. If they
+/// differ, the error message names the first difference.
 std::vector<std::pair<const char*, std::string>> common_facts(const Results& results) {
   const Shard& shard = *results.shard;
   std::string operators;
@@ -80,8 +80,8 @@ void require_all_parts(const std::vector<SweepShard>& shards) {
   if (missing > 0) refuse("parts are missing: no file has part " + names);
 }
 
-/// Checks that the number, positions and cases of a part agree. Cases run in order, so an
-/// unfinished part contains a prefix of its cases.
+/// Checks that the number, the positions and the cases of a part agree. Cases run in order, so an
+/// unfinished part contains only the first of its cases.
 void require_own_cases(const SweepShard& shard, Unfinished unfinished) {
   const Shard& part = *shard.results.shard;
   if (part.number < 1 || part.number > part.of)
@@ -103,9 +103,8 @@ void require_own_cases(const SweepShard& shard, Unfinished unfinished) {
                : "; somebody changed the file"));
 }
 
-/// Returns the case at each position of the whole sweep. Errors: std::invalid_argument also if two
-/// parts have the same position or case, or if a position is missing although all parts are
-/// present: a file was modified.
+/// Returns all cases in the order of the whole sweep. Errors: std::invalid_argument if cases are
+/// missing, or if two parts have the same position or case, which means that a file was modified.
 std::vector<const CaseReport*> cases_in_order(const std::vector<SweepShard>& shards,
                                               Unfinished unfinished) {
   const auto planned = static_cast<std::size_t>(shards.front().results.shard->planned);
@@ -139,7 +138,7 @@ Environment environment_of(const std::vector<SweepShard>& shards) {
   return environment;
 }
 
-/// Computes the summary of the whole sweep again, from all cases.
+/// Computes the summary of the whole sweep from all its cases.
 Summary summary_of(const std::vector<SweepShard>& shards, const std::vector<CaseReport>& cases) {
   const Results& first = shards.front().results;
   Summary summary;
@@ -158,9 +157,9 @@ Summary summary_of(const std::vector<SweepShard>& shards, const std::vector<Case
   return summary;
 }
 
-/// Returns the shrunk cases of the whole sweep. The whole sweep would have shrunk its first N
-/// failing cases. Each part also shrank its first N failing cases, so they are among these. A cause
-/// may have more cases in the whole sweep than in one part.
+/// Returns the shrunk (reduced) cases of the whole sweep. The whole sweep would shrink only its
+/// first N failing cases. Each part shrank its own first N failing cases, so the wanted cases are
+/// among them. A cause may have more cases in the whole sweep than in one part.
 std::vector<ShrunkCase> shrunk_of(const std::vector<SweepShard>& shards,
                                   const std::vector<CaseReport>& cases) {
   std::map<std::string, const ShrunkCase*> by_id;

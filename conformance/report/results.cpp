@@ -120,7 +120,7 @@ Json json_of(const Summary& summary, const std::vector<CaseReport>& cases) {
           {"worst", json_of(worst_errors(cases))}};
 }
 
-/// Quotes replay lines, so that they are safe to paste into a shell.
+/// Quotes all replay lines (texts of cases), so that a user can paste them into a shell.
 void make_pasteable(Results& results) {
   std::string& program = results.environment.program;
   program = pasteable_word(program);
@@ -130,7 +130,7 @@ void make_pasteable(Results& results) {
     report.command_line = pasteable_words(report.command_line);
 }
 
-/// Makes all texts printable, because the file may come from another program.
+/// Replaces unprintable characters in all texts, because the file may come from another program.
 void make_printable(Results& results) {
   Environment& environment = results.environment;
   std::vector<std::string*> texts = {&environment.tool_version, &environment.compiler,
@@ -194,7 +194,7 @@ std::vector<WorstError> worst_errors(const std::vector<CaseReport>& cases) {
       auto entry = std::ranges::find(worst, tensor.name, &WorstError::tensor);
       const bool first = entry == worst.end();
       if (first) entry = worst.insert(entry, WorstError{.tensor = tensor.name});
-      // NaN counts as the worst ratio.
+      // A NaN counts as the largest ratio.
       if (!first && !(tensor.worst > entry->ratio) && !std::isnan(tensor.worst)) continue;
       *entry = {tensor.name,         tensor.worst,          report.id,
                 report.command_line, report.implementation, tensor.worst_at};
@@ -213,7 +213,7 @@ std::string fault_of(const CaseReport& report) {
 
 namespace {
 
-/// Returns the kind of deviation from the expected values, without numbers that differ between
+/// Describes how the outputs deviate from the expected values, without numbers that differ between
 /// cases.
 std::string kind_of_deviation(const CaseReport& report) {
   const auto& pattern = report.findings.front().pattern;
@@ -295,7 +295,7 @@ std::string to_json(const Results& results) {
   text.resize(text.rfind('}'));  // the JSON object stays open, because the cases follow
   text.resize(text.find_last_not_of('\n') + 1);
   text += ",\n \"cases\": [";
-  // One line per case, so that line tools can search a large report.
+  // Write one line per case, so that line-based tools such as grep can search a large report.
   for (std::size_t k = 0; k < results.cases.size(); ++k)
     text += (k == 0 ? "\n" : ",\n") + to_json(results.cases[k]);
   return text + "\n]}\n";
@@ -311,8 +311,8 @@ CaseReport report_from_json(const std::string& json) {
 
 namespace {
 
-/// Parses a report without its cases. The cases are parsed one at a time and appended to `cases`:
-/// the JSON tree of a large report would take several times the memory of its text.
+/// Parses a report. The cases are parsed one at a time, removed from the JSON tree and appended to
+/// `cases`, because the tree of a large report would take several times the memory of its text.
 Json parse_report(const std::string& text, std::vector<CaseReport>& cases) {
   using Event = Json::parse_event_t;
   bool within_cases = false;

@@ -33,7 +33,7 @@ std::string listed(const AxisPlace& place) {
   return text;
 }
 
-/// Missing numbers count as 0, because the report may come from another program.
+/// A missing number counts as 0, because the report may come from another program.
 std::string text_of(const AxisPlace& place) {
   const auto number = [&](std::size_t k) {
     return k < place.numbers.size() ? place.numbers[k] : 0;
@@ -75,7 +75,8 @@ std::string of_heads(const Deviation& deviation) {
   return text;
 }
 
-/// Returns the words that connect the failing elements with the description of their deviation.
+/// Returns the words that connect the list of failing elements with the description of their
+/// deviation.
 std::string_view joined_by(DeviationKind kind) {
   if (kind == DeviationKind::heads) return "; ";
   return kind < DeviationKind::heads ? ", where the output is " : "; it has ";
@@ -118,7 +119,7 @@ std::string of_repetition(const FailedAgain& again) {
              : text + ", nor after the previous case: it fails rarely, or only after other calls";
 }
 
-/// Summarises the tensors of a report that conforms.
+/// Returns a summary of the tensors of a conforming case.
 std::string of_agreement(const std::vector<TensorReport>& tensors) {
   std::int64_t elements = 0;
   std::vector<std::string_view> names;
@@ -131,8 +132,8 @@ std::string of_agreement(const std::vector<TensorReport>& tensors) {
   return text;
 }
 
-/// Returns the rule of the findings on which a rule bases its verdict: it has the same word, with
-/// two exceptions.
+/// Returns the rule of the findings that led to the verdict. It has the same name as the verdict's
+/// rule, with two exceptions.
 FindingRule finding_rule_of(Rule rule) {
   if (rule == Rule::exact_bits) return FindingRule::exact_case;
   if (rule == Rule::forbidden_call) return FindingRule::status;
@@ -192,7 +193,8 @@ std::string sentence_of(const Finding& finding, const CaseReport& report) {
   if (!finding.fact.empty()) return sentence_of(fact_of(finding));
   if (finding.pattern) return of_pattern(finding);
   if (finding.count) return of_count(finding);
-  // A kernel's own words may be long; a report that is read keeps at most the same excerpt.
+  // The error message of a kernel may be long. Only an excerpt is returned, which is not longer
+  // than the excerpt in a stored report.
   if (finding.refusal) return excerpt(of_refusal(finding));
   if (finding.again) return excerpt(of_repetition(*finding.again));
   if (finding.rule == FindingRule::determinism)

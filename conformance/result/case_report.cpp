@@ -6,7 +6,8 @@ namespace assay::conformance {
 
 namespace {
 
-/// Returns false for rules that describe what happened and do not judge it.
+/// Returns whether the rule judges the outputs. Rules that only describe what happened return
+/// false.
 bool breaks_a_limit(FindingRule rule) {
   return rule != FindingRule::note && rule != FindingRule::repeat;
 }

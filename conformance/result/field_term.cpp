@@ -17,14 +17,14 @@ char small(char letter) {
   return letter >= 'A' && letter <= 'Z' ? static_cast<char>(letter - 'A' + 'a') : letter;
 }
 bool is_blank(char letter) { return letter == ' ' || letter == '\t' || letter == '\n'; }
-/// Returns whether a name may contain the character. Names of regimes (branches of a kernel's
-/// tiling) have a dot: "key_tile.tail".
+/// Returns whether a name may contain this character. Names of regimes (branches of a kernel's
+/// tiling) contain a dot: "key_tile.tail".
 bool is_name(char letter) {
   return (small(letter) >= 'a' && small(letter) <= 'z') || letter == '_' || letter == '.' ||
          is_digit(letter);
 }
 
-/// Reads a text from its start.
+/// Reads a search text from left to right.
 class Cursor {
  public:
   explicit Cursor(std::string_view text) : text_(text) {}
@@ -61,7 +61,8 @@ std::optional<double> number(std::string_view text) {
   if (text.starts_with('+')) text.remove_prefix(1);
   double value = 0;
   const auto [end, fault] = std::from_chars(text.data(), text.data() + text.size(), value);
-  // The text must end with a digit or a dot: std::from_chars also accepts "nan" and "infinity".
+  // The text must end with a digit or a dot. Otherwise std::from_chars would accept words such as
+  // "nan" and "infinity".
   const bool is_number = fault == std::errc() && end == text.data() + text.size() &&
                          (is_digit(text.back()) || text.back() == '.');
   return is_number ? std::optional(value) : std::nullopt;
@@ -83,8 +84,9 @@ std::vector<std::string_view> items_of(std::string_view text) {
   return items;
 }
 
-/// Returns the list of lengths for a field of sequence lengths. With packed sequences, seq_q has
-/// the longest length and lengths_q has all lengths. If all lengths are equal, lengths_q is empty.
+/// For a length field such as seq_q, returns the value of the field with all lengths, such as
+/// lengths_q. With packed sequences, seq_q has only the longest length. If all lengths are equal,
+/// lengths_q is empty.
 std::string_view list_of(const CaseFields& fields, std::string_view name) {
   const auto other = [&](std::string_view own, std::string_view wanted) -> std::string_view {
     if (!name.starts_with(own)) return {};
@@ -99,7 +101,7 @@ std::string_view list_of(const CaseFields& fields, std::string_view name) {
   return own.empty() ? other("lengths", "seq") : own;
 }
 
-/// Returns the numbers of a field: 7, 7, 3 for "2x7,3"; empty if the value is not a list of
+/// Returns the numbers in a field, such as 7, 7, 3 for "2x7,3"; empty if the value is not a list of
 /// numbers.
 Numbers numbers_of(const CaseFields& fields, std::string_view name) {
   constexpr double most = 4096;
@@ -116,8 +118,7 @@ Numbers numbers_of(const CaseFields& fields, std::string_view name) {
   return all;
 }
 
-/// Returns the kind of strides of every tensor that has its own strides: columns and padded for
-/// "dq:columns,dk:padded".
+/// Returns the kinds of strides in a field, such as columns and padded for "dq:columns,dk:padded".
 std::vector<std::string_view> strides_of(const CaseFields& fields) {
   std::vector<std::string_view> all;
   for (const char* tensors : {"inputs", "outputs"})
@@ -131,7 +132,7 @@ std::string in_small_letters(std::string text) {
   return text;
 }
 
-/// The parts of a comparison except its right side.
+/// A comparison in a search text, without its right side.
 struct Head {
   bool is_negated;
   std::string field, divided_by;
@@ -162,8 +163,8 @@ std::optional<Head> head_at(Cursor& cursor) {
   return {};
 }
 
-/// Parses values that are joined by | without blanks. Stops at a character that a value cannot
-/// contain. Returns an empty list if a quote is not closed.
+/// Parses values that are joined by | without spaces. Stops at a character that no value contains.
+/// Returns an empty list if a quote is not closed.
 std::vector<std::string> values_at(Cursor& cursor) {
   std::vector<std::string> values;
   do {
@@ -185,15 +186,15 @@ std::vector<std::string> values_at(Cursor& cursor) {
   return values;
 }
 
-/// Splits a text such as "2*heads_kv" into the factor and the field.
+/// Splits a text such as "2*heads_kv" into a factor and a field name.
 std::pair<double, std::string> multiple_of(const std::string& value) {
   const std::size_t digits = value.find_first_not_of("0123456789");
   if (digits == 0 || digits == value.npos || value[digits] != '*') return {1, value};
   return {number(value.substr(0, digits)).value_or(1), value.substr(digits + 1)};
 }
 
-/// Calls visit(a, b) with the numbers of two lists at each index. A list with one number is
-/// broadcast.
+/// Calls visit(a, b) for the numbers of two lists at each index. If a list has only one number,
+/// this number is used at every index.
 template <class Visit>
 void each_pair(const Numbers& some, const Numbers& others, const Visit& visit) {
   if (some.empty() || others.empty()) return;
@@ -226,8 +227,9 @@ bool compares_numbers(Comparison comparison, double value, double limit) {
   return false;
 }
 
-/// Compares two fields. Two lists are equal if all their numbers are equal; another comparison is
-/// true if it is true for any pair of numbers. Returns nothing if the value is not a field name.
+/// Compares two fields. Two lists are equal if all their numbers are equal. Any other comparison is
+/// true if it is true for at least one pair of numbers. Returns nothing if the value is not a field
+/// name.
 std::optional<bool> compares_fields(const FieldTerm& term, const CaseFields& fields,
                                     const std::string& wanted) {
   const auto [times, other] = multiple_of(wanted);
@@ -242,7 +244,8 @@ std::optional<bool> compares_fields(const FieldTerm& term, const CaseFields& fie
   return term.comparison == Comparison::equal ? holding == pairs : holding > 0;
 }
 
-/// Returns the numbers to compare: those of the field, or their quotients or remainders.
+/// Returns the numbers to compare: the numbers of the field or, if the term says so, their
+/// quotients or remainders.
 Numbers compared_numbers(const FieldTerm& term, const CaseFields& fields) {
   Numbers all = numbers_of(fields, term.field);
   if (!term.divided_by.empty()) {
@@ -290,7 +293,7 @@ bool compares_with(const FieldTerm& term, const CaseFields& fields, const std::s
   });
 }
 
-/// A value with one of these characters is quoted.
+/// A value that contains one of these characters must be quoted.
 constexpr std::string_view signs_of_search = " \t\n&|!()";
 
 }  // namespace

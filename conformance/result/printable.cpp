@@ -10,7 +10,7 @@ namespace {
 
 constexpr std::string_view digits = "0123456789abcdef";
 
-/// A UTF-8 character and its number of bytes; 0 bytes if it is invalid.
+/// A UTF-8 character, and how many bytes it has. The number is 0 if the character is invalid.
 struct Character {
   std::uint32_t code = 0;
   std::size_t bytes = 0;
@@ -34,8 +34,8 @@ Character first_of(std::string_view text) {
   return {code, bytes};
 }
 
-/// Returns whether a character affects a terminal or the text around it, or is not allowed in XML
-/// 1.0. For example, a line feed in a name would look like the start of a new line of the report.
+/// Returns whether a character affects a terminal or the text around it, or is forbidden in XML
+/// 1.0. For example, a line feed in a name would look like a new line of the report.
 bool acts(std::uint32_t code) {
   const auto within = [code](std::uint32_t first, std::uint32_t last) {
     return code >= first && code <= last;
@@ -45,7 +45,7 @@ bool acts(std::uint32_t code) {
          within(0xfdd0, 0xfdef) || within(0xe0000, 0xe007f) || (code & 0xfffe) == 0xfffe;
 }
 
-/// Returns the letter of the usual escape sequence; 0 if there is none.
+/// Returns the letter of the escape sequence (such as 'n' for a line feed); 0 if there is none.
 char letter_of(std::uint32_t code) { return code == '\n' ? 'n' : code == '\t' ? 't' : '\0'; }
 
 void append_escape(std::string& text, char letter, std::uint32_t code, int least) {

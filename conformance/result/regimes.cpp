@@ -13,7 +13,7 @@
 namespace assay::conformance {
 namespace {
 
-/// The regimes (branches of a kernel's tiling) that kernels report in the cases of one operator.
+/// All regimes (branches of a kernel's tiling) that kernels reported for one operator.
 struct Axis {
   std::string operator_name;
   std::vector<Regime> regimes;

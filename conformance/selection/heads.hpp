@@ -5,16 +5,18 @@
 #include "assay/reference/selection.hpp"
 #include "assay/spec/tensor.hpp"
 
-/// Makes a separate problem of some query heads of one sequence and the key head that they read, so
-/// that a large case can be computed in parts, with little memory.
+/// Splits a large case into small problems that need little memory. Each of them has one key head
+/// of a sequence and the query heads that read it.
 namespace assay::conformance::selection {
 
-/// `count` query heads of one group, beginning with head `first`.
+/// The query heads `first` to `first + count - 1` of sequence b. All of them read the same key
+/// head.
 struct Heads {
   std::int64_t b, first, count;
 };
 
-/// Returns the query heads that read key head `part % heads_kv` of sequence `part / heads_kv`.
+/// Part number `part` of a case consists of key head `part % heads_kv` of sequence `part /
+/// heads_kv` and the query heads that read it. Returns these query heads.
 inline Heads heads_of_part(const spec::SelectionProblem& p, std::int64_t part) {
   return {part / p.heads_kv, part % p.heads_kv * p.group(), p.group()};
 }
@@ -30,7 +32,7 @@ inline spec::SelectionProblem problem_of(const spec::SelectionProblem& p, const 
   return own;
 }
 
-/// Returns the rows of these heads, head by head.
+/// Returns the rows of these heads, one head after the other.
 template <class Number>
 std::vector<Number> rows_of(const spec::Tensor& tensor, const spec::Extents& e,
                             const Heads& heads) {
@@ -45,7 +47,7 @@ std::vector<Number> rows_of(const spec::Tensor& tensor, const spec::Extents& e,
   return rows;
 }
 
-/// Returns the key tensors that these heads read, and their lists.
+/// Returns those parts of the key tensors and lists that these heads read.
 template <class Real, class Inputs>
 reference::SelectedOperands<Real> key_side(const spec::SelectionProblem& p, const Inputs& inputs,
                                            const Heads& heads) {
@@ -60,7 +62,7 @@ reference::SelectedOperands<Real> key_side(const spec::SelectionProblem& p, cons
           .topk_indices = rows_of<std::int64_t>(inputs.topk_indices, topk_extents(p), key)};
 }
 
-/// Returns all tensors that the forward reads.
+/// Returns the parts of all forward inputs that these heads read.
 template <class Real, class Inputs>
 reference::SelectedOperands<Real> forward_operands_of(const spec::SelectionProblem& p,
                                                       const Inputs& inputs, const Heads& heads) {
@@ -69,7 +71,7 @@ reference::SelectedOperands<Real> forward_operands_of(const spec::SelectionProbl
   return own;
 }
 
-/// Returns all tensors that the gradient reads.
+/// Returns the parts of all gradient inputs that these heads read.
 template <class Real, class Inputs>
 reference::SelectedOperands<Real> gradient_operands_of(const spec::SelectionProblem& p,
                                                        const Inputs& inputs, const Heads& heads) {

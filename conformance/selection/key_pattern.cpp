@@ -64,7 +64,8 @@ bool ListPattern::count(const spec::RowPosition& query, std::span<const std::int
   std::int64_t block = -1;
   std::uint8_t named = 0;
   for (std::size_t k = 0; k < keys.size(); ++k) {
-    // Uses that neighbouring keys are usually in the same block.
+    // Neighbouring keys are usually in the same block, so a new search is needed only if the block
+    // changes.
     if (keys[k] / problem_.selected_block_size != block) {
       block = keys[k] / problem_.selected_block_size;
       const std::span<const Entry> entries = list(query);

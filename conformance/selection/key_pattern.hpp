@@ -9,12 +9,12 @@ namespace assay::conformance::selection {
 
 using Problem = spec::SelectionProblem;
 
-/// The key pattern of a list: a query attends to the keys of its listed blocks that the causal mask
-/// leaves visible, as often as the block is listed.
+/// The keys to which each query attends: the keys of the blocks in its list that the causal mask
+/// leaves visible. A key counts as often as its block is in the list.
 class ListPattern final : public KeyPattern {
  public:
-  /// Errors: std::invalid_argument for a tensor with another shape than the problem requires, and
-  /// for an index that does not name a whole block of its sequence.
+  /// Errors: std::invalid_argument if topk_indices (the tensor of block lists) has a wrong shape,
+  /// or if an index does not name a complete block of its sequence.
   ListPattern(const Problem& problem, const spec::Tensor& topk_indices);
 
   std::int64_t times(std::int64_t b, std::int64_t n, std::int64_t i, std::int64_t j) const override;
@@ -33,11 +33,12 @@ class ListPattern final : public KeyPattern {
   std::int64_t keys_alike() const override { return problem_.selected_block_size; }
 
  private:
-  /// A block of a list, and how often the list names it.
+  /// A block in a list, and how often the list contains it.
   struct Entry {
     std::int64_t block, times;
   };
-  /// Returns the entries of query (b, n, i), in ascending order of the blocks.
+  /// Returns the block list of a query row, given by its batch entry b, head n and position i. The
+  /// blocks are in ascending order.
   std::span<const Entry> list(const spec::RowPosition& query) const;
   std::size_t key_head(std::int64_t b, std::int64_t kv) const {
     return static_cast<std::size_t>(b * problem_.heads_kv + kv);

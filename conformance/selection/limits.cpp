@@ -24,12 +24,12 @@ void require_heads(const Problem& p) {
            "divisors of heads_q, which is " + std::to_string(p.heads_q));
 }
 
-/// scale_value is rounded to float before it is used.
+/// The kernel rounds scale_value to float, so its float value must be finite.
 void require_scale(const Problem& p) {
   if (!std::isfinite(static_cast<float>(p.scale_value)))
     refuse("scale_value", number_text(p.scale_value), "a number in the range of fp32");
-  // The forward applies the mask before it scales the scores, so a scale of 0 or less would cancel
-  // the mask.
+  // The forward applies the mask before it scales the scores. With a scale of 0 or less, the mask
+  // would have no effect.
   if (p.sparse_mode == 2 && p.atten_mask != spec::SelectedMask::absent && !(p.scale_value > 0))
     refuse("scale_value", number_text(p.scale_value), "more than 0 with the causal mask");
 }

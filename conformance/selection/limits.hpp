@@ -4,11 +4,11 @@
 
 namespace assay::conformance::selection {
 
-/// Rejects types, heads and scales that no tensor or definition can have. Errors:
-/// std::invalid_argument.
+/// Rejects types, numbers of heads and scales for which tensors or expected values cannot exist.
+/// Errors: std::invalid_argument.
 void require_sensible(const Problem& problem);
 
-/// Number of elements of the largest tensor.
+/// Returns the number of elements of the largest tensor.
 double largest_tensor(const Problem& problem);
 
 }  // namespace assay::conformance::selection

@@ -15,7 +15,7 @@ using spec::SelectionProblem;
 
 using List = std::vector<std::int64_t>;
 
-/// Draws a sequence of random integers.
+/// A sequence of random integers.
 class Lots {
  public:
   explicit Lots(const Random& random) : random_(random) {}
@@ -28,7 +28,8 @@ class Lots {
   std::uint64_t next_ = 0;
 };
 
-/// The data of a query and a key head that a pattern uses to make the list.
+/// The inputs of a list pattern. A list pattern is a rule that makes the block list for one query
+/// and one key head.
 struct Query {
   std::int64_t blocks;    ///< number of blocks of its sequence
   std::int64_t count;     ///< number of blocks of the list
@@ -43,9 +44,9 @@ List ascending(std::int64_t first, std::int64_t last) {
   return list;
 }
 
-/// Returns `count` blocks in random order, each at most once. If there are fewer blocks than
-/// `count`, blocks are repeated, and their frequencies differ by at most one. `blocks` must not be
-/// empty.
+/// Returns `count` of the given blocks, in random order. If there are at least `count` blocks, each
+/// occurs at most once. Otherwise, all blocks occur equally often, or their frequencies differ by
+/// one. `blocks` must not be empty.
 List some_of(List blocks, std::int64_t count, Lots lots) {
   for (std::size_t k = 0; std::ssize(blocks) < count; ++k) {
     const std::int64_t block = blocks[k];
@@ -76,8 +77,8 @@ List in_order(const Query& q) {
   return list;
 }
 
-/// Puts `block` at index `k` of the list. If the list already contains `block`, the two blocks are
-/// swapped; otherwise the old block at `k` is replaced.
+/// Writes `block` to index `k` of the list. If the list already contains `block`, the two entries
+/// are swapped; otherwise the old entry is replaced.
 void put(List& list, std::size_t k, std::int64_t block) {
   const auto found = std::ranges::find(list, block);
   if (found != list.end())
@@ -92,8 +93,8 @@ List diagonal_first(const Query& q) {
   return list;
 }
 
-/// Lists the first block, the query's own block and the one before it, as far as the list has
-/// entries for them; then random blocks.
+/// Returns a list that starts with block 0, the query's own block and the block before it (as many
+/// of them as the list can hold). Random blocks follow.
 List anchored(const Query& q) {
   List list = some_blocks(q, q.query);
   std::size_t k = 0;
@@ -105,8 +106,8 @@ List anchored(const Query& q) {
   return list;
 }
 
-/// Lists only half as many different blocks as the list has entries, so that some occur twice or
-/// more.
+/// Returns a list with only half as many different blocks as entries, so that some blocks occur
+/// more than once.
 List duplicates(const Query& q) {
   Lots lots(q.query);
   const List pool = some_of(ascending(0, q.blocks), (q.count + 1) / 2, lots);
@@ -130,9 +131,10 @@ List per_head(const Query& q) { return some_blocks(q, q.head); }
 
 List shared(const Query& q) { return some_blocks(q, q.b); }
 
-/// Lists random blocks up to the query's own block. If these are fewer than the entries of the
-/// list, lists them in ascending order, followed by later blocks. In this case, device masks that
-/// use the index in the list agree with the positions of the keys.
+/// Returns a list of random blocks up to the query's own block. If there are fewer such blocks than
+/// list entries, the list contains all of them in ascending order, then later blocks. For such a
+/// list, a kernel that masks by the index in the list gives the same result as a kernel that masks
+/// by the key position.
 List causal(const Query& q) {
   if (!q.is_early) return some_of(ascending(0, q.own + 1), q.count, Lots(q.query));
   List list = ascending(0, q.own + 1);
@@ -180,8 +182,8 @@ const NamedLists& pattern_of(const std::string& name) {
   throw std::invalid_argument("unknown pattern of lists '" + name + "'");
 }
 
-/// Ensures that the list names a visible block: under the mask a query sees the blocks that begin
-/// at or before its position.
+/// Changes the list, if necessary, so that it contains a visible block. With the causal mask, a
+/// query sees the blocks that begin at or before its position.
 void show_one(List& list, const Query& q) {
   if (std::ranges::any_of(list, [&](std::int64_t block) { return block <= q.own; })) return;
   Lots lots(q.query);

@@ -8,14 +8,14 @@
 
 namespace assay::conformance::selection {
 
-/// Makes lists with `make_topk_indices`, from a pattern and a seed, and stores them in a tensor of
+/// Makes block lists from a pattern and a seed (`make_topk_indices`). Returns them in a tensor with
 /// the type, shape and strides of `parameter`. Errors: std::invalid_argument for an unknown
 /// pattern.
 spec::Tensor topk_indices(const spec::SelectionProblem& problem, const spec::Parameter& parameter,
                           const std::string& lists, std::uint64_t seed);
 
-/// Stores the mask of `make_causal_mask` in a tensor of the type, shape and strides of `parameter`.
-/// Returns nothing if the call has no mask.
+/// Makes the causal mask (`make_causal_mask`). Returns it in a tensor with the type, shape and
+/// strides of `parameter`; nothing if the call has no mask.
 std::optional<spec::Tensor> mask(const spec::SelectionProblem& problem,
                                  const spec::Parameter& parameter);
 

@@ -6,9 +6,9 @@
 #include "assay/spec/attention_problem.hpp"
 #include "assay/spec/operators/selection.hpp"
 
-/// Block-selected attention is attention of packed sequences in which every query attends to the
-/// keys of its list; a key that is listed twice counts twice. So the error bounds of attention are
-/// valid for block-selected attention, too.
+/// In block-selected attention every query attends to the keys of its list. The reference computes
+/// it as attention of packed sequences; a key that is listed twice counts twice. The error bounds
+/// of attention are therefore valid here, too.
 namespace assay::conformance::selection {
 
 using Problem = spec::SelectionProblem;
@@ -18,18 +18,18 @@ inline std::int64_t listed_keys(const Problem& p) {
   return p.selected_block_size * p.selected_block_count;
 }
 
-/// Returns the number of pairs of a query row and an entry of its list, masked ones included.
+/// Returns the number of pairs of a query row and an entry of its list. Masked pairs count, too.
 double entries(const Problem& problem);
 
-/// Returns whether the causal mask applies.
+/// Returns whether the problem uses the causal mask.
 inline bool is_masked(const Problem& p) {
   return p.sparse_mode == 2 && p.atten_mask != spec::SelectedMask::absent;
 }
 
-/// Returns the attention problem, without a mask: ListPattern defines which query attends to which
-/// key.
+/// Returns the corresponding problem of ordinary attention, without a mask. A ListPattern then
+/// defines the keys to which each query attends.
 spec::AttentionProblem dense_problem(const Problem& problem);
-/// Returns a case of that problem, with contiguous tensors.
+/// Returns the corresponding test case of ordinary attention, with contiguous tensors.
 template <class CaseType>
 AttentionCase dense_case(const CaseType& c) {
   return {.problem = dense_problem(c.problem),
@@ -40,8 +40,8 @@ AttentionCase dense_case(const CaseType& c) {
           .seed = c.seed};
 }
 
-/// Returns a scale_value that the exact case accepts. With a mask it is positive, since the forward
-/// applies the mask before it scales.
+/// Returns a scale_value that allows an exact case (a test case in which all sums are exact). With
+/// a mask the value is positive, because the forward applies the mask before it scales the scores.
 double exact_scale(const Problem& problem, std::uint64_t seed);
 
 }  // namespace assay::conformance::selection

@@ -10,13 +10,13 @@
 #include "case/reduction.hpp"
 #include "selection/problem.hpp"
 
-/// Ways to shrink a case of block-selected attention.
+/// Steps that make a failing case of block-selected attention smaller.
 namespace assay::conformance::selection {
 
 using Lengths = std::vector<std::int64_t>;
 
-/// Returns the case with at most this many queries and keys per sequence. Keys are cut to whole
-/// blocks, and to no fewer than a list needs.
+/// Returns a smaller case. Each sequence has at most the given number of queries and keys. It keeps
+/// complete blocks, and at least as many keys as a list needs.
 template <class Op>
 Case<Op> cut(Case<Op> c, std::int64_t most_queries, std::int64_t most_keys) {
   Problem& p = c.problem;
@@ -30,8 +30,8 @@ Case<Op> cut(Case<Op> c, std::int64_t most_queries, std::int64_t most_keys) {
   return c;
 }
 
-/// Returns cases with shorter lists: for each list length, one case with only as many keys as are
-/// listed, and one with all keys.
+/// Returns cases with shorter lists, two for each list length: one with only as many keys as a list
+/// contains, and one with all keys.
 template <class Op>
 std::vector<Case<Op>> fewer_blocks(const Case<Op>& c) {
   std::vector<Case<Op>> cases;
@@ -44,7 +44,7 @@ std::vector<Case<Op>> fewer_blocks(const Case<Op>& c) {
   return cases;
 }
 
-/// Returns cases with smaller blocks; every sequence keeps its number of blocks.
+/// Returns cases with smaller blocks. Every sequence keeps its number of blocks.
 template <class Op>
 std::vector<Case<Op>> smaller_blocks(const Case<Op>& c) {
   constexpr std::int64_t smallest = 16;

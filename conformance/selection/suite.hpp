@@ -18,8 +18,8 @@
 #include "selection/reductions.hpp"
 #include "selection/traits.hpp"
 
-/// Definitions of the members of SuiteOf. One source of every operator includes this file and
-/// instantiates them.
+/// Defines the member functions of the template SuiteOf. Each operator has one source file that
+/// includes this file and instantiates the functions.
 namespace assay::conformance {
 
 template <class Op>
@@ -74,7 +74,8 @@ template <class Op>
 void SuiteOf<Op>::require_possible(const Case<Op>& c) {
   const Problem& p = c.problem;
   require_sensible(p);
-  // A case can be judged numerically only if the documents define the expected values.
+  // The outputs of a call can be judged only if the documentation defines their expected values.
+  // The documentation does not define them for sparse mode 2 without a mask.
   const bool is_open = p.sparse_mode == 2 && p.atten_mask == spec::SelectedMask::absent;
   if (c.track != Track::arguments && is_open && !Traits<Op>::means_mode_without_mask)
     refuse_alone("sparse_mode", "2", "needs a mask; its meaning without one is open (NSAS-C33a)",
@@ -98,7 +99,8 @@ void SuiteOf<Op>::collect(const SamplingPlan& plan, CaseCollector<Op>& cases) {
   cases.add(cases_of<Op>(counted_problems(plan.seed)));
   cases.add(drawn<Op>().cover(plan));
   std::vector<Case<Op>> exact = hand_made_cases<Op>("exact", plan);
-  // Exact cases need a scale_value that their seed can produce.
+  // An exact case (all sums are exact) needs a scale_value that fits its seed. If the seed changes,
+  // scale_value must change, too.
   if (plan.seed != SamplingPlan().seed)
     for (Case<Op>& c : exact) c.problem.scale_value = exact_scale(c.problem, c.seed);
   cases.add(exact);
@@ -137,7 +139,8 @@ std::vector<Size> SuiteOf<Op>::sizes(const Case<Op>& c) {
           {"tokens", tokens, of_16_bits}};
 }
 
-/// The block count is left out, because it determines the shape of the lists.
+/// Returns the fields that affect the expected outputs. The block count is not in the list: it
+/// determines the shape of the block lists, so it cannot change alone.
 template <class Op>
 std::span<const FormulaField<Op>> SuiteOf<Op>::formula_fields() {
   static const std::vector<FormulaField<Op>> all = {
@@ -165,9 +168,9 @@ double SuiteOf<Op>::multiply_adds(const Problem& p) {
   return entries(p) * dims;
 }
 
-// Expected time of a case on one core, in seconds: a constant, the work per element of a gradient,
-// the mask, and the work per list entry in the judged rows. The factors were fitted to one sweep of
-// the gradient.
+// Estimates the time (seconds, one core) of judging a case: a constant, the work per element of a
+// gradient, the mask, and the work per list entry in the judged rows. The factors were fitted to
+// one sweep of the gradient.
 template <class Op>
 double SuiteOf<Op>::expected_cost(const Case<Op>& c) {
   if (c.track == Track::arguments) return 1e-4;
@@ -183,7 +186,8 @@ double SuiteOf<Op>::expected_cost(const Case<Op>& c) {
                        : std::min(1.0, static_cast<double>(c.rows) / static_cast<double>(extent));
   };
   const double judged = all * (judged_share(p.seq_q) + judged_share(p.seq_kv)) / 2;
-  // A relation needs at least two runs of the kernel, and bounds for every element of each run.
+  // A relation compares at least two runs of the kernel and needs tolerances for every element of
+  // each run.
   return (0.008 + mask + gradients * 2.2e-7 + judged * dims * 1.3e-9) *
          (c.track == Track::relation ? 2.5 : 1.0);
 }
@@ -226,7 +230,8 @@ std::span<const std::string_view> SuiteOf<Op>::fields_of_reductions() {
   return names;
 }
 
-/// Returns a sentence for every field that has no effect in this numerically judged case.
+/// For a numerically judged case: returns one sentence for each field that has no effect on the
+/// case.
 template <class Op>
 std::vector<std::string> unread_fields_of(const Case<Op>& c) {
   if (c.track == Track::arguments || c.track == Track::relation) return {};

@@ -6,9 +6,9 @@
 
 namespace assay::conformance {
 
-// The most expensive remaining case goes to the part with the lowest total cost. Cases of equal
-// cost and parts of equal total cost keep their order, so the result does not depend on the
-// standard library.
+// Splits the cases into parts of similar total cost: assigns the most expensive remaining case to
+// the part with the lowest total cost so far. Cases with equal cost keep their order, and of equal
+// parts the first one is used. The result is therefore the same with every standard library.
 std::vector<std::int64_t> shard_places(std::span<const double> costs, std::int64_t number,
                                        std::int64_t of) {
   const auto cost_of = [&](std::int64_t place) { return costs[static_cast<std::size_t>(place)]; };

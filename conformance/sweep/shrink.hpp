@@ -68,8 +68,9 @@ class Search {
   }
 
  private:
-  /// Repeats the case and returns how often it fails: in two more runs, or in more if it does not
-  /// fail each time. A kernel may fail only sometimes, or may count its calls.
+  /// Repeats the case and returns how often it fails. Runs the case twice more, or more often if
+  /// one of these runs passes. A kernel may fail only sometimes, or may depend on the number of its
+  /// calls.
   Repetition repeated(const Case<Op>& c) {
     const double left = std::max(0.0, budget_.seconds - seconds_since(start_));
     const Repetition again =
@@ -78,13 +79,13 @@ class Search {
     return again;
   }
 
-  /// Tries every reduction, and repeats each one as long as it succeeds. Returns whether any
-  /// reduction succeeded.
+  /// Tries every reduction (step that makes the case smaller), and repeats each one while it
+  /// succeeds. Returns whether any reduction succeeded.
   bool pass() {
     bool reduced = false;
     for (const Reduction<Op>& reduction : Suite<Op>::reductions())
       while (take_first(reduction.smaller(best_.smallest))) reduced = true;
-    // Start with the last fields, which matter least. The element type is changed last.
+    // Starts with the last fields, because they matter least. The element type is changed last.
     const auto fields = field_texts(best_.smallest);
     for (auto field = fields.rbegin(); field != fields.rend(); ++field)
       if (may_reset(field->first) && take_first(reset(field->first))) reduced = true;
@@ -99,8 +100,8 @@ class Search {
            std::ranges::find(kept, name) == kept.end();
   }
 
-  /// Returns the case with the default value of a field; nothing if the field has its default
-  /// already, or if the new case is not legal.
+  /// Returns the case with the default value of a field; nothing if the field already has its
+  /// default or if the new case is illegal.
   std::vector<Case<Op>> reset(std::string_view name) const {
     std::vector<std::string> words = case_words(command_line(best_.smallest), Op::name);
     const std::string flag = "--" + std::string(name) + "=";
@@ -113,8 +114,9 @@ class Search {
     }
   }
 
-  /// Returns cases with strides for one tensor only, or for all tensors except one. If only one
-  /// tensor has strides, returns cases with simpler strides.
+  /// Returns cases in which fewer tensors have special strides: only one tensor, or all of the
+  /// present ones except one. If only one tensor has special strides, returns cases with simpler
+  /// strides.
   std::vector<Case<Op>> fewer_strided(spec::Strides Case<Op>::*member) const {
     std::vector<Case<Op>> cases;
     const auto add = [&](const spec::Strides& strides) {
@@ -149,7 +151,7 @@ class Search {
     return std::ranges::any_of(candidates, [&](const Case<Op>& c) { return take(c); });
   }
 
-  /// Judges the candidate, and keeps it if it fails in the same way.
+  /// Judges a smaller case, and keeps it if it fails in the same way.
   bool take(const Case<Op>& candidate) {
     if (best_.end != ShrinkEnd::smallest) return false;
     const std::optional<Case<Op>> c = legal(candidate);
@@ -166,8 +168,8 @@ class Search {
     return true;
   }
 
-  /// Returns whether a failing output passes in `smaller` only because all its expected values are
-  /// 0.
+  /// Returns whether a failing output passes in the smaller case only because all its expected
+  /// values are 0.
   bool hides_outputs(const CaseReport& smaller) const {
     const std::vector<std::string> still = failed_tensors(smaller);
     return std::ranges::any_of(smaller.tensors, [&](const TensorReport& tensor) {
@@ -177,8 +179,9 @@ class Search {
     });
   }
 
-  /// Parses the case from its replay line. Returns nothing if it is illegal, unless it breaks the
-  /// same requirements as the first case.
+  /// Parses the case again from its command line. Returns nothing if the case is illegal.
+  /// Exception: an intentionally illegal case is returned if it breaks the same requirements as the
+  /// original case.
   std::optional<Case<Op>> legal(Case<Op> c) const {
     try {
       const std::string violation = std::exchange(c.violate, {});

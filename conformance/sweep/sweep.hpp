@@ -18,8 +18,7 @@ inline bool fails(const CaseReport& report) {
   return contribution(report.verdict) == ExitCode::nonconformant;
 }
 
-/// Returns the last case before index `place` whose call ran the kernel; null if none
-/// exists.
+/// Returns the last case before index `place` for which the kernel ran; null if there is none.
 template <class Op>
 const Case<Op>* call_before(std::span<const Case<Op>> cases, std::size_t place) {
   while (place-- > 0)
@@ -27,8 +26,9 @@ const Case<Op>* call_before(std::span<const Case<Op>> cases, std::size_t place) 
   return nullptr;
 }
 
-/// Runs a failing case again on a new instance of the kernel, alone and after the case `before`,
-/// and returns how often it failed; nothing if it always fails alone.
+/// Runs a failing case again, alone, on a new instance of the kernel. If the case then passes, runs
+/// it once more after the case `before`. Returns how often the case failed; nothing if it always
+/// fails alone.
 template <class Op>
 std::optional<FailedAgain> unsteadiness(const Case<Op>& c, const Case<Op>* before,
                                         const MakeFresh<Op>& fresh, double seconds) {
@@ -73,7 +73,8 @@ void Sweep::conclude(std::span<const Case<Op>> cases, SweptCase<Op> swept,
   add(report);
 }
 
-/// Skips calls that only phase 1 judged, and cases that would take too long.
+/// Repeats a failing case. Does nothing for a case in which only phase 1 (argument check) ran, and
+/// for a case that would take too long.
 template <class Op>
 void Sweep::repeat(std::span<const Case<Op>> cases, std::size_t failing, const MakeFresh<Op>& fresh,
                    CaseReport& report) {

@@ -30,9 +30,9 @@ void TimeLeft::took(std::size_t place, double seconds) {
   if (cost.seconds > 0) kind.done.push_back({cost.seconds, seconds});
 }
 
-/// The ratio of real to expected time. It is computed from the more expensive half of the finished
-/// cases, because cheap cases run first and the remaining cases are expensive. A case that hung is
-/// ignored, because it predicts nothing.
+/// Returns the ratio of real to expected time. Only the more expensive half of the finished cases
+/// is used, because cheap cases run first and the remaining cases are expensive. A case that hung
+/// is ignored, because its time predicts nothing.
 double TimeLeft::factor(std::vector<Measured> done) {
   std::ranges::sort(done, std::greater<>(), &Measured::expected);
   double all = 0, expected = 0, seconds = 0;

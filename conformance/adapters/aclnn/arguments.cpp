@@ -8,15 +8,16 @@
 namespace assay::adapters {
 namespace {
 
-/// Returns the shape of the view if the view covers its whole storage, as in the example programs
-/// of the documentation; otherwise one dimension with all elements of the storage.
+/// Returns the storage shape that aclCreateTensor receives. If the view covers its whole storage,
+/// this is the shape of the view, as in the example programs of the documentation. Otherwise it is
+/// one dimension with all elements of the storage.
 spec::Shape storage_shape(const spec::Parameter& p) {
   if (p.offset == 0 && p.strides == spec::contiguous_strides(p.shape)) return p.shape;
   return {std::max<std::int64_t>(0, spec::storage_elements(p.shape, p.strides, p.offset))};
 }
 
-/// Returns the address of the values. The address is valid even for an empty vector, because a null
-/// pointer would mean that the array is absent.
+/// Returns the address of the values. The address is not null even for an empty vector, because the
+/// library would take a null pointer for an absent array.
 const std::int64_t* numbers(const std::vector<std::int64_t>& values) {
   static constexpr std::int64_t none = 0;
   return values.empty() ? &none : values.data();

@@ -14,11 +14,11 @@
 
 namespace assay::adapters {
 
-/// The device address of the elements of a tensor argument.
+/// Returns the device address of the elements of a tensor argument.
 using AddressOf = std::function<void*(std::string_view name, const spec::Parameter& parameter)>;
 
-/// The objects (tensors, arrays, texts) that are passed to phase 1 of one call. This class owns
-/// them.
+/// Creates and owns the objects (tensors, arrays, texts) that one call passes to phase 1
+/// (GetWorkspaceSize).
 class Arguments {
  public:
   Arguments(const AclRuntime& runtime, AddressOf address_of)
@@ -29,9 +29,9 @@ class Arguments {
   /// Creates a tensor; returns null for an absent parameter. Errors: spec::Rejected if the library
   /// cannot create the tensor.
   const acl::Tensor* tensor(std::string_view name, const spec::Parameter& parameter);
-  /// Creates an array; returns null if it is absent.
+  /// Creates an array; returns null if `values` is absent.
   const acl::IntArray* array(const std::optional<std::vector<std::int64_t>>& values);
-  /// Creates a text; returns null if it is absent.
+  /// Creates a text; returns null if `text` is absent.
   char* text(const std::optional<std::string>& text);
 
  private:

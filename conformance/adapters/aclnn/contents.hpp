@@ -11,7 +11,7 @@
 
 namespace assay::adapters {
 
-/// The tensors of a call. In each entry, either `input` or `output` is set.
+/// The input and output tensors of a call. In each entry, either `input` or `output` is set.
 class Contents {
  public:
   struct Entry {
@@ -43,8 +43,8 @@ class Contents {
   std::vector<Entry> entries_;
 };
 
-/// Copies the contents to the device and returns the device address of a parameter. A parameter
-/// without a tensor, e.g. a reserved one, gets its own buffer of zeros.
+/// Copies the tensors of a call to the device, and returns the device address of each parameter. A
+/// parameter without a tensor, such as a reserved parameter, gets its own buffer of zeros.
 class Placement {
  public:
   Placement(const Contents& contents, DeviceMemory& memory);

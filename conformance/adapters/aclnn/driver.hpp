@@ -27,8 +27,8 @@ struct Phase1 {
   acl::Executor* executor = nullptr;
 };
 
-/// Returns the last two arguments of phase 1, for the workspace size and the executor; null if the
-/// judged call passes a null pointer.
+/// Returns the last two arguments of phase 1: the pointers that receive the workspace size and the
+/// executor. A pointer is null if the tested call passes null for it.
 template <class Parameters>
 std::tuple<std::uint64_t*, acl::Executor**> answers_of(Phase1& phase,
                                                        const Parameters& parameters) {
@@ -36,15 +36,17 @@ std::tuple<std::uint64_t*, acl::Executor**> answers_of(Phase1& phase,
           parameters.executor ? &phase.executor : nullptr};
 }
 
-/// The functions that the driver calls for an operator. Each operator has a specialisation with:
-///     std::string symbol(EntryPoint): the name of phase 2; the name of phase 1 adds a suffix
+/// The functions that the driver needs from an operator. Each operator has a specialisation with:
+///     std::string symbol(EntryPoint): the name of the function of phase 2
 ///     EntryPoint entry_point_of(const Problem&): an entry point that accepts the problem
-///     Contents contents(Parameters&, const Inputs&, Outputs&)
-/// The header of the operator in prototypes/ defines the order of the arguments.
+///     Contents contents(Parameters&, const Inputs&, Outputs&): the tensors of the call
+/// The name of the function of phase 1 is symbol() + "GetWorkspaceSize". The header of the operator
+/// in prototypes/ defines the order of the arguments.
 template <class Op>
 struct EntryPoints;
 
-/// Creates the arguments, calls phase 1 and returns its results. Errors: spec::Rejected.
+/// Creates the arguments, calls phase 1 (GetWorkspaceSize) and returns the results. Errors:
+/// spec::Rejected if the library returns an error status.
 template <class Op>
 Phase1 ask_phase1(const AclRuntime& runtime, Arguments& arguments, const spec::Call<Op>& call) {
   const std::string name = EntryPoints<Op>::symbol(call.entry_point) + "GetWorkspaceSize";
@@ -60,7 +62,7 @@ Phase1 ask_phase1(const AclRuntime& runtime, Arguments& arguments, const spec::C
 }
 
 /// Destroys an executor for which phase 2 is not called. It first makes the executor repeatable,
-/// because the documentation allows the caller to destroy only these.
+/// because the documentation allows the caller to destroy only repeatable executors.
 inline void release(const AclRuntime& runtime, acl::Executor* executor) {
   const acl::Functions& f = runtime.functions();
   if (executor && f.set_executor_repeatable && f.destroy_executor &&
@@ -84,8 +86,8 @@ class AclnnImplementation final : public spec::Implementation<Op> {
         memory_(runtime_),
         unread_(runtime_, unread_size) {}
 
-  /// Opens the operator in the shared objects. Errors: spec::Unsupported if they export no entry
-  /// point of the operator.
+  /// Searches the shared objects for the functions of the operator. Errors: spec::Unsupported if no
+  /// entry point of the operator is exported.
   void require_an_entry_point() const {
     for (const auto& [entry_point, spelling] : spec::spellings_of<typename Op::EntryPoint>.entries)
       if (!missing(entry_point)) return;
@@ -134,8 +136,8 @@ class AclnnImplementation final : public spec::Implementation<Op> {
   static constexpr std::int64_t unread_size = 4096;
   static constexpr std::uint64_t most_workspace = std::uint64_t{1} << 62;
 
-  /// Returns the first symbol of the entry point (phase 1 or 2) that no shared object exports;
-  /// nothing if both symbols are exported.
+  /// Returns the name of the first function of the entry point (phase 1 or phase 2) that no shared
+  /// object exports. Returns nothing if both functions are exported.
   std::optional<std::string> missing(typename Op::EntryPoint entry_point) const {
     const std::string symbol = EntryPoints<Op>::symbol(entry_point);
     for (const char* suffix : {"GetWorkspaceSize", ""})
@@ -156,8 +158,8 @@ class AclnnImplementation final : public spec::Implementation<Op> {
   std::vector<spec::Metric> metrics_;
 };
 
-/// Allocates the workspace and runs phase 2. Errors: spec::Rejected; spec::ImplementationFault if
-/// the device fails.
+/// Allocates the workspace and runs phase 2 (the computation). Errors: spec::Rejected if the
+/// library refuses the call; spec::ImplementationFault if the device fails.
 template <class Op>
 void AclnnImplementation<Op>::compute(const Call& call, Phase1& phase) {
   const std::string name = EntryPoints<Op>::symbol(call.entry_point);

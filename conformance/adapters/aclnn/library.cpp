@@ -53,7 +53,7 @@ acl::Functions functions_of(const SharedObjects& objects) {
 
 SharedObjects::SharedObjects(const std::vector<std::string>& paths) {
   for (const std::string& path : paths) {
-    // With RTLD_GLOBAL a later library of the list may use symbols of an earlier one.
+    // RTLD_GLOBAL allows a library of the list to use the symbols of the libraries before it.
     void* handle = dlopen(path.c_str(), RTLD_LAZY | RTLD_GLOBAL);
     if (!handle) throw std::invalid_argument(std::string("aclnn: cannot load ") + dlerror());
     handles_.push_back(handle);

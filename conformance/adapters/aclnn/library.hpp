@@ -8,14 +8,14 @@
 
 namespace assay::adapters {
 
-/// A list of shared objects that is searched for symbols. They stay loaded: the documentation does
-/// not describe how to unload a driver.
+/// A list of shared objects that is searched for symbols. The objects stay loaded, because the
+/// documentation does not describe how to unload a driver.
 class SharedObjects {
  public:
   /// Opens the shared objects. Errors: std::invalid_argument with the message of dlopen.
   explicit SharedObjects(const std::vector<std::string>& paths);
 
-  /// Returns null if no shared object exports the symbol.
+  /// Returns the address of the symbol; null if no shared object exports it.
   void* find(const std::string& symbol) const;
   /// Returns the paths as text, such as "libascendcl.so, libopapi.so".
   const std::string& names() const { return names_; }
@@ -25,13 +25,14 @@ class SharedObjects {
   std::string names_;
 };
 
-/// A started runtime: device, context and stream of one set of shared objects.
+/// A started Ascend runtime (ACL): the device, context and stream that calls through one set of
+/// shared objects use.
 class AclRuntime {
  public:
-  /// Returns the runtime of these shared objects for this device. If another owner still uses this
-  /// runtime, it is shared, because the documentation allows a process to start it only once;
-  /// otherwise it is started. Errors: std::invalid_argument for a missing function, or if the
-  /// runtime does not start.
+  /// Returns the runtime of these shared objects for this device, and starts it if necessary. The
+  /// documentation allows a process to start a runtime only once. A second caller therefore shares
+  /// the running one. Errors: std::invalid_argument if a function is missing or the runtime does
+  /// not start.
   static std::shared_ptr<AclRuntime> start(const std::vector<std::string>& paths,
                                            std::int32_t device);
   ~AclRuntime();
@@ -42,13 +43,14 @@ class AclRuntime {
   const acl::Functions& functions() const { return functions_; }
   acl::Stream stream() const { return stream_; }
 
-  /// Makes the context current in the calling thread. `deterministic`: whether the library must
-  /// produce the same results in every run.
+  /// Makes the context current in the calling thread. `deterministic`: true requests the same
+  /// results in every run from the library.
   void enter(bool deterministic) const;
-  /// Sets an option of the library. Returns whether the library supports the option.
+  /// Requests deterministic results from the library. Returns whether the library supports this
+  /// option.
   bool can_be_deterministic() const;
-  /// Returns text such as "aclrtMalloc answered 200000: out of memory"; the part after the colon is
-  /// present if the library supplies it.
+  /// Returns a failure as text, such as "aclrtMalloc answered 200000: out of memory". The part
+  /// after the colon is present only if the library supplies a message.
   std::string answer(const std::string& function, int status) const;
 
  private:

@@ -9,15 +9,16 @@
 namespace assay::adapters {
 namespace {
 
-/// Size of a guard in bytes: a multiple of every alignment that aclrtMalloc guarantees.
+/// Size (bytes) of a guard, the memory with known bytes next to a tensor. It is a multiple of every
+/// alignment that aclrtMalloc guarantees.
 constexpr std::int64_t guard_size = 1024;
-/// Buffers larger than this (bytes) are freed after the call.
+/// Buffers larger than this size (bytes) are freed after the call; smaller buffers are reused.
 constexpr std::int64_t kept_size = std::int64_t{1} << 26;
 
 using Guard = std::array<std::byte, guard_size>;
 
-/// Returns guard bytes. They are neither all zero nor one repeated value, because a faulty kernel
-/// may write exactly such bytes.
+/// Returns the bytes with which guards are filled. They are neither all zero nor one repeated
+/// value, because a faulty kernel may write exactly such bytes.
 const Guard& guard() {
   static const Guard bytes = [] {
     Guard made{};

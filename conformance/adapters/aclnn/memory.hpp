@@ -13,8 +13,8 @@
 
 namespace assay::adapters {
 
-/// A buffer on the device. Errors: spec::ImplementationFault (out_of_memory) if the device cannot
-/// allocate the size.
+/// A buffer in device memory. Errors: spec::ImplementationFault (out_of_memory) if the device
+/// cannot allocate this many bytes.
 class DeviceBuffer {
  public:
   DeviceBuffer(std::shared_ptr<const AclRuntime> runtime, std::int64_t size);
@@ -32,22 +32,23 @@ class DeviceBuffer {
   std::int64_t size_;
 };
 
-/// The device memory of a call: tensors and workspace, each between two guards of known bytes.
-/// Buffers are reused by later calls.
+/// The device memory of a call: tensors and workspace, each between two guards (memory with known
+/// bytes). Later calls reuse the buffers.
 class DeviceMemory {
  public:
   explicit DeviceMemory(std::shared_ptr<const AclRuntime> runtime);
 
-  /// Ends the last call, so that the next call can use its buffers.
+  /// Releases the buffers of the last call, so that the next call can reuse them.
   void clear();
-  /// Copies the storage of a tensor to the device. The tensor must live until `collect`.
+  /// Copies the storage of an input to the device. The tensor must stay alive until `collect` is
+  /// called.
   void* place_input(std::string_view name, const spec::Tensor& tensor);
   void* place_output(std::string_view name, spec::Tensor& tensor);
   void* place_zeros(std::string_view name, std::int64_t size);
-  /// Allocates memory whose contents are unspecified.
+  /// Allocates device memory without setting its contents.
   void* place_room(std::string_view name, std::int64_t size);
   /// Copies the storages of the outputs back to the host. Errors: spec::ImplementationFault if the
-  /// kernel wrote to a guard or an input.
+  /// kernel wrote to a guard or to an input.
   void collect();
 
  private:
@@ -60,8 +61,8 @@ class DeviceMemory {
   };
 
   Place& next(std::string_view name, std::int64_t size);
-  /// Copies bytes between a storage and the device; only the allocated pieces of
-  /// a sparse storage.
+  /// Copies bytes from a storage to the device. If the storage is sparse, only its allocated pieces
+  /// are copied.
   static void upload(const Place& place, const spec::Storage& bytes);
   static void download(const Place& place, const spec::Storage& pieces, std::byte* to);
   void check_guards(const Place& place);

@@ -6,9 +6,8 @@
 
 #include "assay/spec/call.hpp"
 
-/// The documented C API: opaque handles, codes, and pointers to the functions. No header of a
-/// judged library is included.
-/// Source: acl_base.h, acl_rt.h, acl_meta.h; aclnn return codes.
+/// The documented C API: opaque handles, codes, and pointers to the functions. No header of the
+/// tested library is included. Source: acl_base.h, acl_rt.h, acl_meta.h; aclnn return codes.
 namespace assay::adapters::acl {
 
 struct Tensor;
@@ -20,12 +19,13 @@ using Stream = void*;
 
 inline constexpr Status success = 0;
 inline constexpr int repeat_initialize = 100002;
-/// The enumerators of the C API that the adapter uses.
+/// The values of C enumerators that the adapter uses.
 inline constexpr int malloc_huge_first = 0;
 inline constexpr int host_to_device = 1, device_to_host = 2;
 inline constexpr int opt_deterministic = 0;
 
-/// Return the numbers that aclDataType and aclFormat give to a type and a format.
+/// These functions return the aclDataType number of an element type and the aclFormat number of a
+/// memory format.
 constexpr int code_of(spec::DType dtype) {
   switch (dtype) {
     case spec::DType::fp32:
@@ -84,8 +84,8 @@ constexpr int code_of(spec::Format format) {
   return -1;
 }
 
-/// The functions of the runtime and the functions that create tensors; null if no shared object
-/// exports the function.
+/// Pointers to the functions of the runtime and to the functions that create tensors. A pointer is
+/// null if no shared object exports the function.
 struct Functions {
   int (*init)(const char* config) = nullptr;
   int (*finalize)() = nullptr;
@@ -108,14 +108,14 @@ struct Functions {
   Status (*destroy_tensor)(const Tensor*) = nullptr;
   IntArray* (*create_int_array)(const std::int64_t* values, std::uint64_t size) = nullptr;
   Status (*destroy_int_array)(const IntArray*) = nullptr;
-  /// Functions that a library may lack.
+  /// Optional functions: a library may lack them.
   Status (*set_executor_repeatable)(Executor*) = nullptr;
   Status (*destroy_executor)(Executor*) = nullptr;
   int (*set_parameter)(int option, std::int64_t value) = nullptr;
   const char* (*recent_error)() = nullptr;
 };
 
-/// Calls the function at `symbol`, whose parameters have the types of the tuple's elements.
+/// Calls the C function at address `symbol` with the elements of the tuple as its arguments.
 template <class... Arguments>
 Status invoke(void* symbol, const std::tuple<Arguments...>& arguments) {
   const auto function = reinterpret_cast<Status (*)(Arguments...)>(symbol);

@@ -22,7 +22,7 @@ using Kind = spec::ImplementationFault::Kind;
 
 constexpr const char* case_id = "case";
 
-/// The entry point and product of a call; empty if unknown.
+/// The entry point and the product (chip) of a call; both are empty if unknown.
 struct Entry {
   std::string entry_point, product;
 };
@@ -32,8 +32,8 @@ bool has_geometry_of(const spec::Tensor& a, const spec::Tensor& b) {
          a.offset == b.offset && a.bytes.size() == b.bytes.size();
 }
 
-/// Returns whether the elements are equal. If the program changed offset or strides of the view,
-/// only the elements are compared, not the other bytes of the storage.
+/// Returns whether two tensors have equal elements. If the program changed the offset or the
+/// strides of the view, only the elements are compared, not the other bytes of the storage.
 bool is_same(const spec::Tensor& given, const spec::Tensor& now) {
   if (has_geometry_of(given, now))
     return given.bytes.empty() ||
@@ -41,14 +41,16 @@ bool is_same(const spec::Tensor& given, const spec::Tensor& now) {
   return fixtures::digest(given) == fixtures::digest(now);
 }
 
-/// Returns ", first at byte 4 of its storage"; empty if the geometry differs.
+/// Returns the first position at which two tensors differ, as text such as ", first at byte 4 of
+/// its storage". Empty if they differ in shape, offset or strides.
 std::string first_change(const spec::Tensor& given, const spec::Tensor& now) {
   if (!has_geometry_of(given, now)) return "";
   const auto first = std::mismatch(given.bytes.begin(), given.bytes.end(), now.bytes.begin()).first;
   return ", first at byte " + std::to_string(first - given.bytes.begin()) + " of its storage";
 }
 
-/// Removes the path of the temporary case file, since readers of a report cannot open that file.
+/// Removes the path of the temporary case file from a message, because the reader of a report
+/// cannot open that file.
 std::string without_path(const std::string& text, const std::filesystem::path& file) {
   const std::string path = file.string() + ":";
   if (!text.starts_with(path)) return text;
@@ -64,7 +66,8 @@ class Command final : public spec::Implementation<Op>, public spec::TakesFormula
 
   Command(CommandLine command, const CommandLimits& limits)
       : talk_(std::make_unique<Conversation>(std::move(command), limits)) {
-    // Parses the numerics now, so that an error is reported before any case runs.
+    // Queries and parses the program's numerics (its declared arithmetic) when the program is
+    // opened, so that an error is reported before any case runs.
     if (limits.greet) spec::numerics_from_text(talk_->greet(), {}, Op::name);
   }
 
@@ -123,8 +126,8 @@ class Command final : public spec::Implementation<Op>, public spec::TakesFormula
     }
   }
 
-  /// Errors: spec::NotAsked if the file cannot be written. This is not a fault of the program,
-  /// which has not received the case yet.
+  /// Writes the case file. Errors: spec::NotAsked if the file cannot be written. The program is not
+  /// at fault then, because it has not received the case yet.
   void write_case(const std::filesystem::path& file, const Entry& entry, const Fields& call_fields,
                   const Problem& problem, const Inputs& inputs) const try {
     std::filesystem::remove(
@@ -145,7 +148,8 @@ class Command final : public spec::Implementation<Op>, public spec::TakesFormula
     throw spec::NotAsked(std::string("the file of the case cannot be written: ") + failure.what());
   }
 
-  /// Reads the outputs of the program. The file may have any content, because the program wrote it.
+  /// Reads the outputs of the program from the case file. The file may contain anything, because
+  /// the program wrote it.
   void take_outputs(const std::filesystem::path& file, const Inputs& inputs,
                     Outputs& outputs) const {
     const fixtures::Reader reader(file, fixtures::Origin::foreign_unlinked);
@@ -169,8 +173,8 @@ class Command final : public spec::Implementation<Op>, public spec::TakesFormula
     fixtures::fill(outputs, actual.outputs);
   }
 
-  /// Errors: spec::ImplementationFault if an input in the file was modified. If the program creates
-  /// the file itself, it may omit the inputs.
+  /// Errors: spec::ImplementationFault if the program modified an input in the case file. A program
+  /// that creates the file itself may omit the inputs.
   void require_unchanged(const Inputs& inputs,
                          const std::vector<fixtures::NamedTensor>& found) const {
     const auto compare = [&](std::string_view name, const spec::Tensor& given) {

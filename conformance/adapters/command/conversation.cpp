@@ -36,14 +36,14 @@ std::string without_blanks_in_front(const std::string& text) {
   return text.substr(std::min(text.find_first_not_of(' '), text.size()));
 }
 
-/// Returns the text after "word:"; nothing if the answer does not begin with that word.
+/// Returns the text after "word:"; nothing if the program's answer does not begin with that word.
 std::optional<std::string> text_after(const std::string& answer, std::string_view word) {
   if (!answer.starts_with(word) || answer.size() <= word.size() || answer[word.size()] != ':')
     return std::nullopt;
   return without_blanks_in_front(answer.substr(word.size() + 1));
 }
 
-/// Returns an answer to a case, truncated to `longest_answer` characters.
+/// Returns the program's answer, truncated to `longest_answer` characters for the report.
 std::string for_reports(std::string answer) {
   if (answer.size() > longest_answer) answer.replace(longest_answer, std::string::npos, " ...");
   return answer;
@@ -55,8 +55,8 @@ bool is_answer(const std::string& line) {
          text_after(line, "numerics");
 }
 
-/// Parses a regime with its count, such as "key_tile.tail=3". The value is NaN if the count is not
-/// valid.
+/// Parses a report such as "key_tile.tail=3": a regime (branch of the kernel's tiling) and how
+/// often it ran. The value is NaN if the count is invalid.
 spec::Metric regime(const std::string& text) {
   const std::size_t name = std::min(text.find('='), text.size());
   spec::Metric metric = {text.substr(0, name), NAN, std::string(spec::regime_unit)};
@@ -68,8 +68,8 @@ spec::Metric regime(const std::string& text) {
   return metric;
 }
 
-/// Parses a refusal, such as "161002 text". A status code that the project does not define is
-/// passed on unchanged.
+/// Parses an answer with which the program rejects a call, such as "161002 text". An unknown status
+/// code is kept unchanged.
 spec::Rejected rejection(const std::string& text) {
   std::int32_t code = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), code);

@@ -13,34 +13,35 @@
 
 namespace assay::adapters {
 
-/// The exchange with one program. The program is started for the first request, and again if it
-/// ended before a later request.
+/// Sends requests to one program and reads its answers. The program is started for the first
+/// request, and again if it ended before a later request.
 class Conversation {
  public:
   Conversation(CommandLine command, CommandLimits limits);
 
   const CommandLine& command() const { return command_; }
-  /// The folder of the files that the program receives.
+  /// Returns the folder of the case files that the program receives.
   const Folder& folder() const { return folder_; }
 
-  /// Returns the numerics that the program declares, as text for spec::numerics_from_text; empty if
-  /// it declares nothing.
-  /// Errors: spec::ImplementationFault.
+  /// Returns the numerics (the program's description of its own arithmetic) as text for
+  /// spec::numerics_from_text; empty if the program declares nothing. Errors:
+  /// spec::ImplementationFault.
   const std::string& numerics();
 
-  /// Queries the numerics if they are unknown, to detect a program that was called wrongly or
-  /// cannot start. Returns the numerics; empty if they are still unknown, in which case the first
-  /// call reports the problem. Errors: std::invalid_argument for a program that ends with an exit
-  /// status other than 0 instead of answering.
+  /// Queries the program's numerics if they are unknown, and returns them. The query detects a
+  /// program that was called wrongly or cannot start. If the program does not answer, the result is
+  /// empty, and the first call reports the problem. Errors: std::invalid_argument if the program
+  /// ends with an exit status other than 0 instead of answering.
   std::string greet();
 
-  /// Sends a case file to the program and waits for the answer. Returns the regimes that the
-  /// program reports. Errors: spec::Rejected, spec::Unsupported, spec::ImplementationFault for
-  /// answers other than `done`; std::runtime_error with the text of an answer `error`.
+  /// Sends the path of a case file to the program and waits for the answer. Returns the regimes
+  /// (branches of the kernel's tiling) that the program reports. Errors: spec::Rejected,
+  /// spec::Unsupported or spec::ImplementationFault if the answer is not `done`; std::runtime_error
+  /// with the text of an answer `error`.
   std::vector<spec::Metric> work_on(const std::filesystem::path& file);
 
-  /// Checks that the program wrote nothing after the last answer, and that it still runs or has
-  /// ended with exit status 0. Waits a moment for late output after the first answer of a process.
+  /// Checks that the program wrote nothing after its last answer, and that it still runs or ended
+  /// with exit status 0. After the first answer of a process, waits a moment for late output.
   /// Errors: spec::ImplementationFault.
   void settle();
 

@@ -18,7 +18,7 @@ constexpr const char* numerics_variable = "ASSAY_NUMERICS";
 
 bool is_blank(char c) { return std::isspace(static_cast<unsigned char>(c)) != 0; }
 
-/// Reads one word that begins at `at`, and moves `at` to the end of the word.
+/// Reads the word that begins at index `at`, and moves `at` to the end of the word.
 std::string take_word(const std::string& text, std::size_t& at) {
   std::string word;
   char quote = 0;
@@ -40,7 +40,7 @@ std::string take_word(const std::string& text, std::size_t& at) {
   return word;
 }
 
-/// Splits "NAME=VALUE", which sets an environment variable before the name of a program.
+/// Splits the word "NAME=VALUE", which sets an environment variable for the program.
 std::optional<std::pair<std::string, std::string>> assignment(const std::string& word) {
   const std::size_t equals = word.find('=');
   if (equals == std::string::npos || equals == 0) return std::nullopt;
@@ -55,15 +55,15 @@ bool is_program(const std::filesystem::path& file) {
   return std::filesystem::is_regular_file(file) && ::access(file.c_str(), X_OK) == 0;
 }
 
-/// Returns the value that the command gives to an environment variable.
+/// Returns the value of an environment variable if the command line sets it.
 std::optional<std::string> setting(const CommandLine& command, std::string_view variable) {
   for (const auto& [name, value] : command.environment)
     if (name == variable) return value;
   return std::nullopt;
 }
 
-/// Returns the folders that are searched for programs. They are those of PATH in the command; if
-/// the command does not set PATH, those of PATH in this process.
+/// Returns the folders in which programs are searched: the value of PATH in the command line or, if
+/// it does not set PATH, the value of PATH in this process.
 std::string search_path(const CommandLine& command) {
   if (const auto path = setting(command, "PATH")) return *path;
   const char* path = std::getenv("PATH");

@@ -39,7 +39,8 @@ std::vector<std::string> environment_with(
   return all;
 }
 
-/// Suppresses the signal of a write to a closed pipe, in this thread only.
+/// Blocks SIGPIPE in this thread while the object exists, so that a write to a closed pipe returns
+/// an error.
 class NoBrokenPipe {
  public:
   NoBrokenPipe() {
@@ -137,9 +138,9 @@ Process::Heard Process::hear(std::string& line, Deadline deadline, LongLine long
       heard_.resize(longest_line);
       is_cut_ = true;
     }
-    // Checks before reading whether the program has ended, because the pipe then already contains
-    // all its output. The end of the pipe does not show this, because child processes may keep the
-    // pipe open.
+    // Checks whether the program has ended before it reads the pipe. If the program has ended, the
+    // pipe already contains all its output. The end of the pipe does not prove that the program
+    // ended, because child processes may keep the pipe open.
     const auto now = std::chrono::steady_clock::now();
     const bool is_over = ended(now).has_value();
     const auto look = is_over ? now : std::min<Deadline>(deadline, now + look_interval);
@@ -171,8 +172,8 @@ bool Process::is_reading() const {
 
 std::optional<ProcessState> Process::state() {
   const ProcessState state = ProcessState::of(pid_);
-  // Checks after reading whether the program has ended, because the state that was read is then
-  // incomplete.
+  // Checks that the program still runs, after the process state was read. If the program has ended,
+  // the state may be incomplete.
   if (ended(std::chrono::steady_clock::now())) return std::nullopt;
   return state;
 }
@@ -182,8 +183,7 @@ void Process::rest(Deadline deadline) {
   while (heard_.empty() && std::chrono::steady_clock::now() < deadline && !is_reading() &&
          ::poll(&waiting, 1, static_cast<int>(look_at_rest.count())) == 0) {
   }
-  // A program that closed its output is usually about to end, and waitpid reports the end shortly
-  // after.
+  // A program that closed its output usually ends soon, but waitpid reports the end a little later.
   if ((waiting.revents & POLLHUP) != 0) ended(deadline);
 }
 

@@ -11,9 +11,10 @@
 namespace assay::adapters {
 namespace {
 
-/// The header of a message: its size.
+/// Size (bytes) of the header of a message. The header contains the size of the message.
 constexpr std::size_t head = sizeof(std::uint64_t);
-/// Allocates memory only as bytes arrive, because the announced size may be wrong.
+/// The size of one read (bytes). A receiver allocates memory in these steps as bytes arrive,
+/// because the size in the header may be wrong.
 constexpr std::size_t part_bytes = 1 << 16;
 
 std::uint64_t announced(const std::string& bytes) {
@@ -28,8 +29,8 @@ union Control {
   char bytes[CMSG_SPACE(sizeof(int))];
 };
 
-/// Sends a part of the bytes, and the file descriptor with the first part. Returns the count of
-/// sent bytes, or -1.
+/// Sends the first bytes, and the file descriptor if `file` is valid. Returns the number of sent
+/// bytes, or -1 on failure.
 ssize_t send_some(int socket, const char* from, std::size_t size, int file) {
   iovec part = {const_cast<char*>(from), size};
   msghdr message = {};
@@ -48,8 +49,8 @@ ssize_t send_some(int socket, const char* from, std::size_t size, int file) {
   return sendmsg(socket, &message, MSG_NOSIGNAL | MSG_DONTWAIT);
 }
 
-/// Reads a part of the bytes and, if `file` is not null, the file descriptor that came with them.
-/// Returns the count of bytes, 0 at the end of the connection, or -1.
+/// Reads available bytes and, if `file` is not null, the file descriptor that came with them.
+/// Returns the number of bytes, 0 at the end of the connection, or -1 on failure.
 ssize_t read_some(int socket, char* to, std::size_t size, Descriptor* file) {
   iovec part = {to, size};
   Control control = {};

@@ -9,7 +9,7 @@
 namespace assay::adapters {
 namespace {
 
-/// Sets a floating-point mode, and restores the previous one in its destructor.
+/// Sets the floating-point mode of this thread. The destructor restores the previous mode.
 class ModeFor {
  public:
   explicit ModeFor(const FloatingPointMode& mode) : before_(FloatingPointMode::now()) {
@@ -141,7 +141,7 @@ auto fenced_of(spec::TypeList<Ops...>) {
 
 }  // namespace
 
-/// Emits the instantiations into the library.
+/// This variable forces the compiler to emit the template instantiations into the library.
 extern const auto every_fenced = fenced_of(spec::Operators{});
 
 }  // namespace assay::adapters

@@ -9,7 +9,7 @@
 namespace assay::adapters {
 namespace {
 
-/// A field of the control register, and the names of its values.
+/// A bit field of the floating-point control register, and the names of its values.
 struct Field {
   int shift;
   std::uint64_t mask;

@@ -16,8 +16,8 @@ struct FloatingPointMode {
   friend bool operator==(const FloatingPointMode&, const FloatingPointMode&) = default;
 };
 
-/// Describes the difference, e.g. "the rounding mode upward, subnormal results flushed to zero";
-/// empty if there is none.
+/// Describes how two modes differ, e.g. "the rounding mode upward, subnormal results flushed to
+/// zero"; empty if they are equal.
 std::string difference(const FloatingPointMode& before, const FloatingPointMode& after);
 
 }  // namespace assay::adapters

@@ -15,8 +15,8 @@
 namespace assay::adapters {
 namespace {
 
-/// Size limit (bytes) of a file that is kept between runs: nearly all cases of an ordinary plan
-/// need less.
+/// Size limit (bytes) of a shared-memory file that is reused by later runs. Nearly all cases of an
+/// ordinary sweep need less.
 constexpr std::int64_t most_kept_bytes = std::int64_t{64} << 20;
 
 using spec::at;
@@ -26,16 +26,17 @@ std::int64_t page_bytes() {
   return bytes;
 }
 
-/// Size of the inaccessible gap, in bytes, that catches a write beyond a storage and its guards.
+/// Size of the inaccessible gap, in bytes. A write beyond a storage and its guards hits this gap
+/// and crashes.
 std::int64_t gap_bytes() { return 16 * page_bytes(); }
 
 std::int64_t whole_pages(std::int64_t bytes) {
   return (bytes + page_bytes() - 1) / page_bytes() * page_bytes();
 }
 
-/// Returns the size of a new file that replaces one of size `before`, which was too small. The new
-/// file is larger than needed, because later runs often need a little more and unused pages take no
-/// memory.
+/// Returns the size of a new file that replaces a file of size `before`, which was too small. The
+/// new file is larger than needed, because later runs often need a little more, and unused pages
+/// take no memory.
 std::int64_t with_reserve(std::int64_t bytes, std::int64_t before) {
   constexpr std::int64_t factor = 8;
   rlimit limit = {};
@@ -51,8 +52,8 @@ std::int64_t with_reserve(std::int64_t bytes, std::int64_t before) {
 
 constexpr std::int64_t period = 4096;
 
-/// Pairs of bytes (c0 to ff, then 7f) are a NaN as fp16, bf16 and fp32. The low bytes vary, so that
-/// a copy from one position of a guard to another is detected.
+/// The guard pattern. Each pair of bytes (c0 to ff, then 7f) is part of a NaN in fp16, bf16 and
+/// fp32. The low bytes vary, so that a copy of guard bytes to another position is detected.
 constexpr std::array<std::byte, at(period)> guard = [] {
   std::array<std::byte, at(period)> bytes{};
   for (std::uint64_t k = 0; k < bytes.size(); ++k)
@@ -61,8 +62,8 @@ constexpr std::array<std::byte, at(period)> guard = [] {
   return bytes;
 }();
 
-/// Divides [from, to) where the guard pattern repeats, and calls use(position, count) for each
-/// part.
+/// The guard pattern repeats. Splits the byte range [from, to) at the ends of the repetitions, and
+/// calls use(position, count) for each part.
 template <class Use>
 void for_each_piece(std::int64_t from, std::int64_t to, Use&& use) {
   while (from < to) {
@@ -78,7 +79,8 @@ void fill_guard(std::byte* memory, std::int64_t from, std::int64_t to) {
   });
 }
 
-/// Returns the changed bytes of the guard zone [from, to), which is after or before a storage.
+/// Returns which bytes of the guard [from, to) were changed. `after`: whether the guard follows the
+/// storage or precedes it.
 GuardDamage changed(const std::byte* memory, std::int64_t from, std::int64_t to, bool after) {
   GuardDamage damage{.after = after};
   const auto note = [&](std::int64_t position) {
@@ -95,7 +97,8 @@ GuardDamage changed(const std::byte* memory, std::int64_t from, std::int64_t to,
   return damage;
 }
 
-/// The worker has an inaccessible gap before every region and after the last one.
+/// In the worker's mapping, an inaccessible gap precedes every region, and one more gap follows the
+/// last region.
 std::int64_t mapped_begin(const Region& region, std::size_t index) {
   return region.begin + static_cast<std::int64_t>(index + 1) * gap_bytes();
 }
@@ -129,8 +132,9 @@ std::string GuardDamage::text(const std::string& tensor) const {
 ShareableFile::ShareableFile(std::int64_t bytes)
     : file_(memfd_create("buffer", MFD_CLOEXEC | MFD_ALLOW_SEALING)), bytes_(bytes) {
   const std::string what = std::to_string(bytes) + " bytes of shared memory";
-  // The size is sealed. If a worker shrank the file, the judge would crash; if a worker enlarged
-  // the file, the new bytes would count as tensors. F_SEAL_SEAL prevents further seals.
+  // Seals fix the size of the file. If a worker could shrink the file, the judge would crash; if a
+  // worker could enlarge it, the new bytes would count as tensors. F_SEAL_SEAL prevents further
+  // seals.
   if (!file_ || ftruncate(file_.number(), bytes) != 0 ||
       fcntl(file_.number(), F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) != 0)
     fail(what);

@@ -14,12 +14,12 @@
 namespace assay::adapters {
 
 /// Memory that judge and worker share, for the storages of one run. Each storage begins at a page
-/// and is between two guard zones of at least `guard_bytes`, filled with bytes that are a NaN in
-/// every floating type. In the worker, pages beyond the guards are not accessible.
+/// and is between two guards of at least `guard_bytes` bytes. Guards are filled with bytes that are
+/// a NaN in every floating-point type. In the worker, the pages beyond the guards are inaccessible.
 inline constexpr std::int64_t guard_bytes = 16384;
 
-/// A region of the memory: guard, storage, guard. Offsets in bytes from the beginning of the
-/// memory.
+/// A region of the shared memory: guard, storage, guard. All offsets are in bytes from the
+/// beginning of the memory.
 struct Region {
   std::int64_t begin = 0, storage = 0, size = 0, end = 0;
 };
@@ -27,17 +27,17 @@ struct Region {
 /// Returns consecutive regions for storages of these sizes.
 std::vector<Region> regions_of(const std::vector<std::int64_t>& sizes);
 
-/// Guard bytes that were overwritten next to a storage.
+/// Describes which guard bytes next to a storage were overwritten.
 struct GuardDamage {
   bool after = false;                      ///< true: after the storage, false: before it
   std::int64_t bytes = 0;                  ///< count of changed guard bytes on this side
   std::int64_t nearest = 0, farthest = 0;  ///< distance from the storage; 1: the adjacent byte
 
-  /// Describes the damage: "1 byte before the storage of dq, ...".
+  /// Describes the damage, e.g. "1 byte before the storage of dq, ...".
   std::string text(const std::string& tensor) const;
 };
 
-/// A file in memory that can be shared with a worker, and its bytes.
+/// A file in memory (memfd) that can be shared with a worker, mapped into this process.
 class ShareableFile {
  public:
   /// Creates a file of zeros. Errors: std::system_error if the memory cannot be allocated.
@@ -56,17 +56,16 @@ class ShareableFile {
   std::byte* memory_ = nullptr;
 };
 
-/// The file that is shared with one worker in all its runs. With a new file for each run a sweep
-/// takes a tenth longer, because the system must find, clear and map its pages.
+/// The memory file that is shared with one worker and reused in all its runs. With a new file for
+/// each run, a sweep would take 10 % longer, because the system must find, clear and map new pages.
 class KeptFile {
  public:
-  /// Returns a file of at least this many bytes, with the contents that the last run left. Errors:
-  /// std::system_error.
+  /// Returns a file of at least this many bytes. Its contents are unspecified (from the last run).
+  /// Errors: std::system_error.
   ShareableFile& with_room_for(std::int64_t bytes);
-  /// Ends a run: frees the file if it is larger than the limit for kept files.
+  /// Ends a run. Frees the file if it is too large to be reused.
   void release();
-  /// Releases the file, so that the next worker gets another file, to which this worker cannot
-  /// write.
+  /// Drops the file. The next worker gets a new file, to which the current worker cannot write.
   void forget() { file_.reset(); }
 
  private:
@@ -76,8 +75,8 @@ class KeptFile {
 /// The shared memory of one run, as the judge uses it.
 class SharedMemory {
  public:
-  /// Fills the guards; the contents of the storages are unspecified. Errors: std::system_error if
-  /// the memory cannot be allocated.
+  /// Fills the guards with the guard pattern; the contents of the storages are unspecified. Errors:
+  /// std::system_error if the memory cannot be allocated.
   SharedMemory(KeptFile& kept, const std::vector<std::int64_t>& sizes);
   ~SharedMemory() { kept_.release(); }
   SharedMemory(const SharedMemory&) = delete;
@@ -86,11 +85,11 @@ class SharedMemory {
   int file() const { return file_.number(); }
   /// Bytes of the file that this run uses, guards included.
   std::int64_t bytes() const;
-  /// Returns the storage with this index; its bytes are in the shared memory. Sparse if `sparse` is
-  /// set.
+  /// Returns storage number `index`; its bytes are in the shared memory. The storage is sparse if
+  /// `sparse` is true.
   spec::Storage storage(std::size_t index, bool sparse = false);
-  /// Returns the overwritten guard bytes of a storage. If both sides were overwritten, returns the
-  /// side with the changed byte that is nearest to the storage.
+  /// Returns which guard bytes of a storage were overwritten. If both guards were overwritten,
+  /// returns the guard with the changed byte that is nearest to the storage.
   std::optional<GuardDamage> damage(std::size_t index) const;
 
  private:
@@ -99,8 +98,8 @@ class SharedMemory {
   ShareableFile& file_;
 };
 
-/// The shared memory of one run, as the worker uses it: the same storages, but each region is
-/// mapped at an address of its own.
+/// The shared memory of one run in the address space of the worker. It has the same storages, but
+/// each region is mapped at its own address.
 class MappedMemory {
  public:
   /// Errors: std::system_error.
@@ -109,8 +108,8 @@ class MappedMemory {
   MappedMemory(const MappedMemory&) = delete;
   MappedMemory& operator=(const MappedMemory&) = delete;
 
-  /// Returns the storage with this index; its bytes are in the shared memory. A large storage is
-  /// sparse and reads the file, which must stay open.
+  /// Returns storage number `index`; its bytes are in the shared memory. A large storage is sparse
+  /// and reads the shared file, which must stay open.
   spec::Storage storage(std::size_t index);
 
  private:

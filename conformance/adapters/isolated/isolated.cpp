@@ -20,7 +20,7 @@ namespace {
 
 using spec::ImplementationFault;
 
-/// An exception that the implementation itself threw.
+/// Reports an exception that the implementation itself threw.
 class Failed : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;
@@ -32,10 +32,11 @@ class WorkerLacks : public spec::NotAsked {
   using spec::NotAsked::NotAsked;
 };
 
-/// The result type of requests that return nothing.
+/// An empty result, for requests that return nothing.
 struct Nothing {};
 
-/// Rethrows the exception that the implementation threw in the worker, if any.
+/// Rethrows in the judge the exception that the implementation threw in the worker, if there is
+/// one.
 void require_done(Unpacker& answer) {
   const auto kind = answer.take<Answer>();
   if (kind == Answer::done) return;
@@ -73,8 +74,8 @@ void add_borrowed(const Tensors& tensors, std::vector<SharedTensor>& borrowed) {
   });
 }
 
-/// Returns a tensor without elements as a substitute for a tensor that the implementation replaced,
-/// so that the judge detects the replacement.
+/// Returns an empty tensor. It takes the place of a tensor that the implementation replaced, so
+/// that the judge detects the replacement.
 spec::Tensor another_tensor(const spec::Tensor& borrowed) {
   return {.dtype = borrowed.dtype, .shape = {0}, .strides = {1}, .bytes = {}};
 }
@@ -86,7 +87,7 @@ void replace(std::optional<spec::Tensor>& member) {
   member = another_tensor(member.value_or(spec::Tensor{}));
 }
 
-/// Reads from the answer what happened to each tensor.
+/// Reads from the worker's answer whether each tensor was kept, removed or replaced.
 template <class Tensors>
 std::vector<Outcome> take_outcomes(Unpacker& answer, const Tensors& tensors) {
   std::vector<Outcome> outcomes;
@@ -95,7 +96,8 @@ std::vector<Outcome> take_outcomes(Unpacker& answer, const Tensors& tensors) {
   return outcomes;
 }
 
-/// Copies the tensors back. The first of them is shared tensor number `index`.
+/// Copies tensors from shared memory back into the call. `index`: the number of the first shared
+/// tensor to copy.
 template <class Tensors>
 void take_back(SharedTensors& shared, std::size_t index, const std::vector<Outcome>& outcomes,
                Tensors& tensors) {
@@ -110,7 +112,8 @@ void take_back(SharedTensors& shared, std::size_t index, const std::vector<Outco
   });
 }
 
-/// Copies back the data that a failed run wrote, as if the run had failed in this process.
+/// Copies back all data that a failed run wrote. The caller then sees the same data as after a
+/// failure of an implementation in this process.
 template <class Tensors>
 void return_all(SharedTensors& shared, std::size_t index, Tensors& tensors) {
   visit_fields(tensors, [&](const char*, auto& member) {
@@ -186,7 +189,7 @@ class Isolated final : public spec::Implementation<Op>,
   }
 
  private:
-  /// Returns the worker; starts one if there is none.
+  /// Returns the running worker. Starts a new worker if none is running.
   WorkerProcess& worker() const {
     if (worker_ && !worker_->is_dead()) return *worker_;
     const bool is_first = worker_ == nullptr;
@@ -217,8 +220,8 @@ class Isolated final : public spec::Implementation<Op>,
     return needed<SharedTensors>(shareable_, std::move(tensors));
   }
 
-  /// Calls `take` to parse an answer. If the answer is invalid, kills the worker. Errors: those of
-  /// `take`; ImplementationFault for an invalid answer.
+  /// Calls `take` to parse the worker's answer. If the answer is invalid, kills the worker. Errors:
+  /// the errors of `take`; ImplementationFault for an invalid answer.
   template <class Take>
   void understood(Take&& take) const {
     try {
@@ -228,8 +231,9 @@ class Isolated final : public spec::Implementation<Op>,
     }
   }
 
-  /// Returns the result of `ask`. If a worker that has already run a call lacks a resource, such as
-  /// a descriptor, the worker is replaced and the request is repeated. Errors: the errors of `ask`.
+  /// Returns the result of `ask`, which sends a request to the worker. If a worker that already ran
+  /// a call lacks a resource, such as a descriptor, starts another worker and repeats the request.
+  /// Errors: the errors of `ask`.
   template <class Ask>
   auto on_a_sound_worker(Ask&& ask) const {
     const bool was_used = worker_ && !worker_->is_dead();
@@ -258,7 +262,7 @@ class Isolated final : public spec::Implementation<Op>,
     });
   }
 
-  /// Ends a worker whose state may be corrupt: it reported a crash (e.g. of the device that its
+  /// Replaces a worker that may be corrupt: it reported a crash (e.g. of the device that its
   /// runtime uses), or a call changed its process state. The next call gets a new worker.
   void require_answer(Unpacker& answer) const {
     const bool is_spoiled = answer.peek<Answer>() == Answer::spoiled;
@@ -289,8 +293,8 @@ class Isolated final : public spec::Implementation<Op>,
     }
   }
 
-  /// Checks that the guards are intact and that the first `untouchable` tensors are unchanged. Then
-  /// copies back the other tensors.
+  /// Sends the request. Then checks that the guards are intact and that the first `untouchable`
+  /// tensors are unchanged, and copies the other tensors back.
   template <class Tensors>
   void answer_on(const Packer& packer, SharedTensors& shared, std::size_t untouchable,
                  Tensors& tensors) {
@@ -347,7 +351,7 @@ auto isolated_of(spec::TypeList<Ops...>) {
 
 }  // namespace
 
-/// Emits the instantiations into the library.
+/// This variable forces the compiler to emit the template instantiations into the library.
 extern const auto every_isolated = isolated_of(spec::Operators{});
 
 }  // namespace assay::adapters

@@ -6,13 +6,14 @@
 
 namespace assay::adapters {
 
-/// The last output of a process, read from a pipe without blocking.
+/// Collects the last output of a process from a pipe, without blocking.
 class LastWords {
  public:
   explicit LastWords(Descriptor pipe);
 
   int pipe() const { return pipe_.number(); }
-  /// Reads the available data, or a part if there is much; returns false at the end of the pipe.
+  /// Reads the available data, or only a part of it if there is much. Returns false at the end of
+  /// the pipe.
   bool listen();
   void forget() { text_.clear(); }
   /// Returns the last lines, separated by " | ", with '?' for non-printable characters; empty if

@@ -10,7 +10,7 @@
 
 namespace assay::adapters {
 
-/// The descriptor numbers of a worker's end of the connection, and of the pipe that closes when the
+/// Descriptor numbers in the worker: its end of the connection, and the pipe that closes when the
 /// judge process ends.
 inline constexpr int channel_number = 3, lifeline_number = 4;
 
@@ -26,11 +26,12 @@ enum class Request : std::uint8_t {
 };
 
 /// The result of a request, or of creating the implementation. not_asked: the request was not
-/// started, because the worker lacked a resource or an earlier call had changed the state of the
-/// worker; spoiled: the request changed the state of the worker, which is a fault.
+/// started, because the worker lacked a resource or because an earlier call had changed the process
+/// state of the worker. spoiled: this request changed the process state of the worker, which is a
+/// fault of the kernel.
 enum class Answer : std::uint8_t { done, rejected, unsupported, fault, failed, not_asked, spoiled };
 
-/// The description of the implementation that a worker sends first.
+/// The first message of a worker: it describes the implementation.
 struct Greeting {
   std::string name;
   bool checks_arguments = true, has_forward = false, takes_formulas = false,
@@ -47,7 +48,7 @@ inline std::string goodbye_message() {
   return packer.text();
 }
 
-/// Describes one member of a struct of tensors, without its elements.
+/// Describes one tensor of the inputs or outputs, without its elements.
 struct Outline {
   bool present = false;
   spec::DType dtype = spec::DType::fp32;
@@ -78,7 +79,7 @@ inline Outline outline_of(const spec::Tensor* tensor) {
           .bytes = static_cast<std::int64_t>(tensor->bytes.size())};
 }
 
-/// Describes every tensor member of inputs or outputs, in the order of the members.
+/// Describes every tensor of the inputs or outputs, in the order of the struct members.
 template <class Tensors>
 std::vector<Outline> outlines_of(const Tensors& tensors) {
   std::vector<Outline> outlines;
@@ -88,8 +89,8 @@ std::vector<Outline> outlines_of(const Tensors& tensors) {
   return outlines;
 }
 
-/// The fate of a tensor during a run. `replaced`: the implementation replaced it by a tensor with
-/// another shape, offset or strides.
+/// The fate of a tensor in a run: kept, removed or replaced. `replaced`: the implementation
+/// replaced it with a tensor of another shape, offset or strides.
 enum class Outcome : std::uint8_t { kept, absent, replaced };
 
 }  // namespace assay::adapters

@@ -6,7 +6,7 @@
 
 #include "assay/fixtures/encoding.hpp"
 
-/// The texts of messages between judge and worker.
+/// This file converts the messages between judge and worker to bytes and back.
 namespace assay::adapters {
 
 using fixtures::Nonsense;
@@ -23,7 +23,7 @@ class Packer : public fixtures::Encoder<Packer> {
   std::string text_;
 };
 
-/// Deserializes values from a string of bytes, in the order in which they were added. Errors:
+/// Deserializes values from a string of bytes, in the order in which they were packed. Errors:
 /// Nonsense if the bytes end early or contain an invalid value.
 class Unpacker : public fixtures::Decoder<Unpacker> {
  public:
@@ -37,7 +37,7 @@ class Unpacker : public fixtures::Decoder<Unpacker> {
     at_ = before;
     return value;
   }
-  /// Errors: Nonsense if bytes are left after the last value.
+  /// Checks that all bytes were read. Errors: Nonsense if bytes are left after the last value.
   void finish() const {
     if (left() != 0) throw Nonsense(std::to_string(left()) + " bytes are left after the answer");
   }

@@ -23,7 +23,7 @@
 namespace assay::adapters {
 namespace {
 
-/// Makes this process the first that the system ends when it runs out of memory.
+/// Makes this process the first one that Linux kills when memory runs out.
 void prepare_to_crash() { std::ofstream("/proc/self/oom_score_adj") << 1000; }
 
 template <class... Facts>
@@ -33,8 +33,8 @@ std::string packed(Answer answer, const Facts&... facts) {
   return packer.text();
 }
 
-/// Calls `contain`; if no process can be created, reports this to the judge. Errors: those of
-/// `contain`.
+/// Calls `contain`, which forks the process in which the kernel runs. If no process can be created,
+/// reports this to the judge. Errors: the errors of `contain`.
 void contain_or_tell() {
   try {
     contain(lifeline_number);
@@ -45,8 +45,8 @@ void contain_or_tell() {
   }
 }
 
-/// Moves the connection to a descriptor number that foreign code is unlikely to use, and that child
-/// processes do not inherit.
+/// Moves the connection to the judge to a descriptor number that other code is unlikely to use and
+/// that child processes do not inherit.
 Descriptor own_end() {
   struct stat connection = {}, lifeline = {};
   if (fstat(channel_number, &connection) != 0 || !S_ISSOCK(connection.st_mode) ||
@@ -60,7 +60,8 @@ Descriptor own_end() {
   return end;
 }
 
-/// Returns the answer that `act` filled, or the exception that it threw, as bytes.
+/// Calls `act` and returns the answer that it wrote, as bytes; if `act` throws, returns the
+/// exception as bytes.
 template <class Act>
 std::string answer_of(Act&& act) {
   try {
@@ -102,8 +103,8 @@ std::string answer_after_change(const std::string& answer, const std::string& ch
   return packed(Answer::spoiled, kind, text);
 }
 
-/// Maps the tensors of a call into this process. Errors: spec::NotAsked if the process lacks a
-/// descriptor or memory for them.
+/// Maps the shared tensors of a call into this process. Errors: spec::NotAsked if the process lacks
+/// a descriptor or memory for them.
 MappedMemory mapped(const Descriptor& file, const std::vector<std::int64_t>& sizes) {
   if (!file) throw spec::NotAsked("the worker has no descriptor left for the tensors");
   try {
@@ -118,7 +119,7 @@ void add_sizes(const std::vector<Outline>& outlines, std::vector<std::int64_t>& 
     if (outline.present) sizes.push_back(outline.bytes);
 }
 
-/// Returns tensors whose elements are in the shared storages, from storage number `index` on.
+/// Returns tensors with elements in the shared storages. `index`: the number of the first storage.
 template <class Tensors>
 Tensors tensors_of(const std::vector<Outline>& outlines, MappedMemory& memory, std::size_t index) {
   Tensors tensors{};
@@ -136,7 +137,7 @@ Tensors tensors_of(const std::vector<Outline>& outlines, MappedMemory& memory, s
 }
 
 /// Returns what happened to a tensor that was at `memory` before the call. If the implementation
-/// replaced it by a tensor of the same geometry, copies the new one to `memory`.
+/// replaced it with a tensor of the same shape and strides, copies the new elements to `memory`.
 Outcome outcome_of(const spec::Tensor* tensor, const Outline& borrowed, spec::Storage memory) {
   if (tensor == nullptr) return Outcome::absent;
   if (outline_of(tensor) != borrowed) return Outcome::replaced;
@@ -172,9 +173,10 @@ class Server {
   }
 
  private:
-  /// An earlier call may have changed this process after its answer. That is not a fault of the new
-  /// call, so it is not started, and the judge repeats it with another worker. A request to settle
-  /// (to wait for late effects) belongs to the earlier call, so it reports the fault of this call.
+  /// An earlier call may change the process state after its answer was sent. The new call did not
+  /// cause this change, so it is not started, and the judge repeats it with another worker. A
+  /// settle request (wait for late effects) belongs to the earlier call, so its answer reports the
+  /// fault of that call.
   std::string answer_to(Request kind, Unpacker& request, Descriptor file) {
     if (const std::string changes = changes_of_state(); !changes.empty() && kind != Request::settle)
       return packed(Answer::not_asked, "an earlier call left " + changes);
@@ -276,7 +278,7 @@ auto serve_of(spec::TypeList<Ops...>) {
 
 }  // namespace
 
-/// Emits the instantiations into the library.
+/// This variable forces the compiler to emit the template instantiations into the library.
 extern const auto every_serve = serve_of(spec::Operators{});
 
 }  // namespace assay::adapters

@@ -15,18 +15,19 @@ struct SharedTensor {
   const spec::Tensor* tensor;
 };
 
-/// Copies of tensors in memory that is shared with a worker, and checks for damage by the worker.
+/// Copies of tensors in memory that is shared with a worker. The class also checks what the worker
+/// damaged.
 class SharedTensors {
  public:
   SharedTensors(KeptFile& kept, std::vector<SharedTensor> tensors);
 
   int file() const { return memory_.file(); }
   std::int64_t bytes() const { return memory_.bytes(); }
-  /// Describes the overwritten guard bytes next to the storages. Empty if none was overwritten.
+  /// Describes which guard bytes next to the tensors were overwritten; empty if none was.
   std::string guard_damage() const;
-  /// Describes which of the first `count` tensors the worker changed. Empty if it changed none.
+  /// Describes which of the first `count` tensors the worker changed; empty if it changed none.
   std::string changes(std::size_t count);
-  /// Copies the bytes of the tensor of that number back.
+  /// Copies the bytes of shared tensor number `index` back into `tensor`.
   void return_to(spec::Tensor& tensor, std::size_t index);
 
  private:

@@ -24,16 +24,17 @@ using std::chrono::milliseconds;
 
 static_assert(channel_number <= last_child_number && lifeline_number <= last_child_number);
 
-/// The intervals between quick and between thorough memory checks, and the time that an ending
-/// worker gets to end by itself.
+/// memory_interval and close_interval: the times between two quick, and between two thorough,
+/// memory checks. leave_time and crash_time: how long a worker may take to end by itself, in the
+/// normal case and after a crash.
 constexpr milliseconds memory_interval{10}, close_interval{100};
 constexpr milliseconds leave_time{2000}, crash_time{5000};
-/// How long the judge waits for late events after an answer: the usual time, for events that it
-/// cannot observe; the longer time, while the worker has more threads than before.
+/// How long the judge waits for late effects of a call. settling_time: for effects that the judge
+/// cannot observe. threads_time: the limit while the worker has more threads than before.
 constexpr milliseconds settling_time{2}, threads_time{20};
 constexpr std::chrono::microseconds settling_interval{500};
 
-/// The text says when the process ended, for example "instead of answering".
+/// Describes how the worker ended. `when` says at which moment, for example "instead of answering".
 std::string end_text(int status, const std::string& when) {
   std::string text = "the worker " + describe_end(status) + " " + when;
   if (WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL)
@@ -69,8 +70,9 @@ std::unique_ptr<Folder> folder_if_possible() {
   }
 }
 
-/// Returns the environment of this process for the worker, with a private folder for temporary
-/// files, and without the variables with which a test runner describes the running test.
+/// Returns the environment for the worker: the environment of this process, with a private folder
+/// for temporary files, and without the variables in which a test runner describes the running
+/// test.
 std::vector<std::string> environment_in(const Folder* folder) {
   std::vector<std::string> entries = own_environment();
   std::erase_if(entries,
@@ -233,7 +235,7 @@ WorkerProcess::Failure WorkerProcess::talked_nonsense(const std::string& what) {
 }
 
 WorkerProcess::Failure WorkerProcess::ended(const std::string& when) {
-  // Either the worker still runs, or it ended and one of its descendants still runs.
+  // Here the worker still runs, or the worker ended but one of its descendants still runs.
   if (!leaves(crash_time))
     return killed(Kind::crash, "the worker closed its connection to the judge, or wrote into it");
   return {Kind::crash, with_last_words(end_text(reap(), when))};

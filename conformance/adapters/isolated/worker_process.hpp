@@ -16,15 +16,15 @@
 
 namespace assay::adapters {
 
-/// A child process that answers one message at a time, under limits. It has its own process group,
-/// so that signals of the terminal reach only the judge. Its output is read, and quoted in the
-/// error message if it fails. Its temporary files are removed when it ends.
+/// A child process that answers one message at a time, under time and memory limits. It has its own
+/// process group, so that terminal signals reach only the judge. If the process fails, the error
+/// message quotes its output. Its temporary files are removed when it ends.
 class WorkerProcess {
  public:
   using Failure = spec::ImplementationFault;
 
-  /// Starts the program and waits for its first message, the greeting. Errors: std::system_error if
-  /// it cannot be started; the errors of `ask`.
+  /// Starts the program and waits for its greeting (first message). Errors: std::system_error if it
+  /// cannot be started; the errors of `ask`.
   WorkerProcess(const WorkerProgram& program, const WorkerLimits& limits);
   /// Sends the goodbye message, and kills the process if it does not end soon.
   ~WorkerProcess();
@@ -34,20 +34,20 @@ class WorkerProcess {
   const std::string& greeting() const { return greeting_; }
 
   /// Sends a request and waits for the answer. Errors: ImplementationFault if the process ends or
-  /// writes an invalid message (crash), exceeds the time limit (timeout) or the memory limit
-  /// (out_of_memory); in all these cases the process is killed. `file`: the shared memory of this
-  /// request; `borrowed_bytes`: the part of it that the request uses.
+  /// writes an invalid message (crash), exceeds the time limit (timeout) or exceeds the memory
+  /// limit (out_of_memory). In all these cases the process is killed. `file`: the shared memory of
+  /// this request; `borrowed_bytes`: how many bytes of it the request uses.
   std::string ask(const std::string& request, int file = -1, std::int64_t borrowed_bytes = 0);
-  /// Waits briefly for late effects of the last answers, at the first call, and later if the
-  /// process and its descendants have more threads than at any earlier call. Then sends the request
-  /// and returns the answer. Returns nothing if no request was sent since the last call. Errors:
-  /// those of `ask`.
+  /// First waits briefly for late effects of earlier calls: at the first call, and later only if
+  /// the process and its descendants have more threads than at any earlier call. Then sends the
+  /// request and returns the answer. Returns nothing if no request was sent since the last call.
+  /// Errors: the errors of `ask`.
   std::optional<std::string> settle(const std::string& request);
   /// Ends the process and all its descendants.
   void give_up() {
     if (!is_dead()) reap();
   }
-  /// Ends the process because its answer was invalid.
+  /// Ends the process because its answer was invalid; returns this failure.
   Failure talked_nonsense(const std::string& what);
   bool is_dead() const { return pid_ < 0; }
 
@@ -56,15 +56,15 @@ class WorkerProcess {
 
   void start(const WorkerProgram& program);
   void wait_for_afterthoughts();
-  /// Checks that no message arrived and the process still runs. Errors: ImplementationFault.
+  /// Checks that the process sent no message and still runs. Errors: ImplementationFault.
   void require_quiet();
   bool is_quiet() const;
   std::string answer();
   void require_memory();
   bool has_ended() const;
-  /// Returns whether the process ends by itself within this time.
+  /// Waits this long for the process to end by itself; returns whether it ended.
   bool leaves(std::chrono::milliseconds time);
-  /// Ends the process and its descendants; returns its status.
+  /// Ends the process and its descendants; returns the exit status of the process.
   int reap();
   /// Describes how the process ended, or why it was killed, with its last output.
   Failure ended(const std::string& when);

@@ -18,8 +18,8 @@
 
 namespace assay::adapters {
 
-/// Named values in the form in which a plug-in receives them. Strings and arrays that are added
-/// must outlive this object.
+/// A list of named values, as the C interface passes them to a plug-in. Strings and arrays that are
+/// added must outlive this object.
 class PluginValues {
  public:
   void add(const char* name, std::int64_t value) { entry(name, assay_integer).integer = value; }
@@ -53,7 +53,7 @@ class PluginValues {
   std::deque<std::string> spellings_;  // a deque: its elements never move
 };
 
-/// Builds a call in the form in which a plug-in receives it. The parts that are added must outlive
+/// Builds a call as the C interface passes it to a plug-in. Everything that is added must outlive
 /// this object.
 template <class Op>
 class PluginCall {
@@ -67,7 +67,7 @@ class PluginCall {
       problem_.add(name, member);
     });
   }
-  /// Adds entry point, product and attributes, but not the tensors.
+  /// Adds the entry point, the product and the attributes of a call, but not the tensors.
   void add_attributes(const spec::Call<Op>& call) {
     entry_point_ = spec::to_string(call.entry_point);
     product_ = spec::to_string(call.product);
@@ -78,15 +78,16 @@ class PluginCall {
         attributes_.add(name, member);
     });
   }
-  /// Adds the tensors of a call, without their elements.
+  /// Adds the tensors of a call without their elements (shape, strides and type only).
   void add_parameters(const spec::Call<Op>& call) {
     visit_fields(call.parameters, [&](const char* name, const auto& member) {
       if constexpr (std::same_as<std::remove_cvref_t<decltype(member)>, spec::Parameter>)
         if (member.present) add_parameter(name, member);
     });
   }
-  /// Adds the reserved tensors of a call. Each gets a buffer of zeros of its own, which the plug-in
-  /// may write. Sets the formats of inputs and outputs, so call it after these were added.
+  /// Adds the reserved tensors of a call. Each one gets its own buffer of zeros, which the plug-in
+  /// may overwrite. Also sets the formats of inputs and outputs, so it must be called after they
+  /// were added.
   void add_rest(const spec::Call<Op>& call) {
     visit_fields(call.parameters, [&](const char* name, const auto& member) {
       if constexpr (std::same_as<std::remove_cvref_t<decltype(member)>, spec::Parameter>)
@@ -99,7 +100,8 @@ class PluginCall {
   void add_outputs(typename Op::Outputs& outputs) {
     visit_fields(outputs, [&](const char* name, const auto& member) { add(name, member, true); });
   }
-  /// Adds inputs. An input for which is_result is true is marked as an output.
+  /// Adds the inputs. If is_result(name) is true, the input is marked as an output, because the
+  /// forward operator writes it.
   template <class IsResult>
   void add_forward(typename Op::Inputs& inputs, IsResult&& is_result) {
     visit_fields(inputs, [&](const char* name, const auto& member) {
@@ -107,7 +109,7 @@ class PluginCall {
     });
   }
 
-  /// Returns the call, which is valid while this object exists.
+  /// Returns the call as a C struct, which is valid while this object exists.
   assay_call get() const {
     return {.operator_name = Op::name.data(),
             .entry_point = entry_point_.c_str(),
@@ -159,7 +161,8 @@ class PluginCall {
     tensors_.back().storage = zeros.data();
     tensors_.back().storage_bytes = std::ssize(zeros);
   }
-  /// The C struct has a pointer to non-const data; is_output says whether the plug-in may write.
+  /// The C struct has only a pointer to non-const data; its member is_output says whether the
+  /// plug-in may write to it.
   void add(const char* name, const spec::Tensor& tensor, bool output) {
     assay_tensor& added = add_described(name, tensor);
     added.storage = const_cast<std::byte*>(tensor.bytes.data());

@@ -41,8 +41,8 @@ bool is_result(std::string_view name) {
          name == "attention_out";
 }
 
-/// Loads the file and returns its description. The library stays loaded, because threads that it
-/// started may still run.
+/// Loads the shared library and returns the description that it exports. The library is never
+/// unloaded, because threads that it started may still run.
 const assay_plugin& loaded(const std::string& path) {
   std::error_code ignored;
   if (!std::filesystem::is_regular_file(path, ignored))
@@ -199,7 +199,7 @@ auto open_plugin_of(spec::TypeList<Ops...>) {
 
 }  // namespace
 
-/// Emits the instantiations into the library.
+/// This variable forces the compiler to emit the template instantiations into the library.
 extern const auto every_open_plugin = open_plugin_of(spec::Operators{});
 
 }  // namespace assay::adapters

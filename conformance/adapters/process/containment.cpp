@@ -32,14 +32,14 @@ namespace {
 enum class Contained { no, in_a_family, in_a_namespace };
 Contained contained = Contained::no;
 
-/// The init process writes this number before the worker's status if the operating system granted
-/// the namespaces.
+/// The init process (parent of the worker) sends this number before the worker's status if the
+/// operating system granted the namespaces.
 constexpr int granted = -1;
 constexpr const char* shared_folder = "/dev/shm";
 constexpr const char* namespaces_variable = "ASSAY_NAMESPACES";
 constexpr const char* worker_process = "the process in which a kernel runs";
 
-/// Closes all other descriptors, so that only the worker keeps its pipes open.
+/// Closes all descriptors except `a` and `b`, so that only the worker keeps its pipes open.
 void close_all_but(int a, int b) {
   const auto [low, high] = std::minmax(a, b);
   const auto close_between = [](int first, int last) {
@@ -60,8 +60,8 @@ std::vector<pid_t> children() {
   return all;
 }
 
-/// Kills children until none is left that can be killed. When a child dies, its own children become
-/// children of this process.
+/// Kills child processes until none is left that can be killed. When a child dies, its own children
+/// become children of this process.
 void end_children() {
   for (bool some = true; some;) {
     some = false;
@@ -77,7 +77,7 @@ bool write_to(const char* path, const std::string& text) {
   return done;
 }
 
-/// Keeps the current user and group in a new user namespace, and maps no others.
+/// Maps the current user and group to themselves in a new user namespace, and maps no others.
 bool map_ids(uid_t user, gid_t group) {
   const auto same = [](auto id) { return std::to_string(id) + " " + std::to_string(id) + " 1"; };
   return write_to("/proc/self/setgroups", "deny") && write_to("/proc/self/uid_map", same(user)) &&
@@ -85,12 +85,13 @@ bool map_ids(uid_t user, gid_t group) {
 }
 
 /// Capabilities that the worker keeps if root runs the judge: access to files and devices of other
-/// users, and pinned memory.
+/// users, and locking of memory.
 constexpr unsigned kept_capabilities = 1u << CAP_DAC_OVERRIDE | 1u << CAP_IPC_LOCK;
 
-/// Drops all capabilities except those in the mask, for this process and for every program that it
-/// starts. Root has capabilities, and so has the first process of a new user namespace. With them a
-/// judged kernel could unmount the file systems that hide the judge, and read the judge's memory.
+/// Drops all capabilities that are not in the mask, for this process and for every program that it
+/// starts. Root has capabilities, and the first process of a new user namespace has them too. With
+/// capabilities, a tested kernel could unmount the file systems that hide the judge, and read the
+/// judge's memory.
 void drop_capabilities(unsigned mask) {
   for (int capability = 0; capability < 64; ++capability)
     if (capability >= 32 || (mask >> capability & 1) == 0)
@@ -108,14 +109,13 @@ void drop_capabilities(unsigned mask) {
   syscall(SYS_capset, &header, left);
 }
 
-/// Returns the words of the command line of this process, each with a terminating zero.
+/// Returns the command line of this process: its words, each followed by a zero byte.
 std::string own_words() {
   std::ifstream file("/proc/self/cmdline", std::ios::binary);
   return {std::istreambuf_iterator<char>(file), {}};
 }
 
-/// Returns whether environment, command line or working folder refer to the folder of shared
-/// memory.
+/// Returns whether the environment, the command line or the working folder mentions /dev/shm.
 bool needs_shared_folder(const std::string& words) {
   for (char** entry = environ; *entry != nullptr; ++entry)
     if (std::string_view(*entry).find(shared_folder) != std::string_view::npos) return true;
@@ -124,8 +124,8 @@ bool needs_shared_folder(const std::string& words) {
          std::string_view(here).starts_with(shared_folder);
 }
 
-/// Erases the command-line arguments, and the environment variable ASSAY_NAMESPACES, which only
-/// this function reads: a kernel that sees them could detect that it is judged.
+/// Erases the command-line arguments and the environment variable ASSAY_NAMESPACES, which no other
+/// function reads. A kernel that sees them could detect that it is being tested.
 void clear_own_words(const std::string& words) {
   const std::size_t name = std::strlen(words.c_str()) + 1;
   if (name < words.size() && words.starts_with(program_invocation_name))
@@ -137,9 +137,9 @@ void clear_own_words(const std::string& words) {
   std::memset(entry, 0, std::strlen(entry));
 }
 
-/// Mounts a private /proc and, if requested, /dev/shm. If a mount fails, the old file system
-/// remains. Makes the system's settings (/proc/sys) read-only, since root may write most of them
-/// even without capabilities.
+/// Mounts a private /proc and, if requested, a private /dev/shm. If a mount fails, the old file
+/// system stays. Makes the system's settings (/proc/sys) read-only, because root may write most of
+/// them even without capabilities.
 void mount_own(bool own_shared_folder) {
   if (mount(nullptr, "/", nullptr, MS_REC | MS_SLAVE, nullptr) != 0) return;
   constexpr unsigned long plain = MS_NOSUID | MS_NODEV | MS_NOEXEC;
@@ -162,7 +162,7 @@ void mount_own(bool own_shared_folder) {
   _exit(128 + number);
 }
 
-/// The pipe into which the init process writes the worker's status.
+/// The pipe through which the init process (parent of the worker) reports the worker's status.
 struct Pipe {
   int read_end, write_end;
 };
@@ -170,9 +170,9 @@ struct Pipe {
 bool tell(int pipe, int number) { return write(pipe, &number, sizeof number) == sizeof number; }
 bool hear(int pipe, int& number) { return read(pipe, &number, sizeof number) == sizeof number; }
 
-/// The init process: starts the worker, adopts orphans, waits for the end of the worker, reports
-/// its status, and ends all other processes. Returns only in the worker. Errors: std::system_error
-/// if the worker cannot be started.
+/// The init process of the new namespaces: it starts the worker, adopts orphans, waits for the end
+/// of the worker, reports its status, and ends all other processes. The function returns only in
+/// the worker. Errors: std::system_error if the worker cannot be started.
 void be_init(unsigned long namespaces, bool own_shared_folder, Pipe status_pipe, uid_t user,
              gid_t group) {
   prctl(PR_SET_PDEATHSIG, SIGKILL);
@@ -204,8 +204,8 @@ void be_init(unsigned long namespaces, bool own_shared_folder, Pipe status_pipe,
   _exit(0);  // the system ends the rest of a namespace of processes
 }
 
-/// Waits until the init process ends or the lifeline closes, then ends all descendants. Returns
-/// only if the system refused the namespaces.
+/// Waits until the init process ends or the pipe `lifeline` closes (the judge has ended), then ends
+/// all descendants. Returns only if the system refused the namespaces.
 void guard(pid_t init, int lifeline, int status_pipe) {
   int status = 0;
   const bool begun = hear(status_pipe, status);
@@ -224,8 +224,8 @@ void guard(pid_t init, int lifeline, int status_pipe) {
   end_as(status);
 }
 
-/// Forks into these namespaces; returns -1 on failure. The child runs no user code before it forks
-/// again.
+/// Forks a child process in these new namespaces; returns -1 on failure. The child runs no user
+/// code before it forks again.
 pid_t fork_into(unsigned long namespaces) {
   return static_cast<pid_t>(syscall(SYS_clone, namespaces | SIGCHLD, 0, 0, 0, 0));
 }
@@ -233,8 +233,8 @@ pid_t fork_into(unsigned long namespaces) {
 }  // namespace
 
 void contain(int lifeline) {
-  // The limit is 1 and not 0, because only 1 prevents the system from sending a core dump to a
-  // program, which may take longer than a call.
+  // The size limit of core dumps is 1 and not 0. Only 1 prevents Linux from passing a core dump to
+  // a program, which may take longer than a call.
   const rlimit no_core = {1, 1};
   setrlimit(RLIMIT_CORE, &no_core);
   prctl(PR_SET_CHILD_SUBREAPER, 1);

@@ -2,27 +2,26 @@
 
 namespace assay::adapters {
 
-/// Forks twice and returns only in the grandchild. No descendant of the grandchild can escape: all
-/// of them are ended, whatever their session or group, when the grandchild ends, when `lifeline`
-/// (the end of a pipe) closes, or when this process dies. This process never returns: it waits for
-/// the grandchild, and ends with the same exit code or signal. Errors: std::system_error if no such
-/// process can be started, in this process or in the child that could not fork.
+/// Forks twice and returns only in the grandchild. The original process never returns: it waits for
+/// the grandchild, and ends with the same exit code or signal. All descendants of the grandchild,
+/// in any session or group, are ended when the grandchild ends, when the pipe `lifeline` closes, or
+/// when the original process dies. Errors: std::system_error if a process cannot be started.
 ///
-/// If the kernel permits namespaces (as root, or within a namespace of users), the grandchild and
-/// its descendants get their own: one of processes, with its own /proc; one of System V memory and
-/// semaphores; one of mounts, in which /dev/shm is empty and private unless the environment, the
-/// command line or the working folder name it. ASSAY_NAMESPACES=off requests none of these, for a
-/// kernel whose device communicates with other processes through shared memory. In that case, and
-/// if they are refused, this process adopts orphans and ends them.
+/// If Linux permits new namespaces (for root, or within a user namespace), the grandchild and its
+/// descendants get three of them: a process namespace with its own /proc, a namespace for System V
+/// memory and semaphores, and a mount namespace with an empty private /dev/shm. The old /dev/shm
+/// stays if the environment, the command line or the working folder mentions it.
+/// ASSAY_NAMESPACES=off requests no namespaces, for a kernel that communicates with other processes
+/// through shared memory. Without namespaces, the original process adopts orphans and ends them.
 ///
-/// The grandchild has no capabilities, even if this process is root's, except those to open files
-/// of others and to pin memory. The command line that others see of it ends after the program's
-/// name, and its memory is cleared, too: a caller that needs a word later must copy it.
+/// The grandchild has no capabilities, even if root runs it, except to open files of other users
+/// and to lock memory. Its command line is erased after the program name, in memory too: a caller
+/// that needs an argument later must copy it first.
 ///
 /// Must be called before any thread is started.
 void contain(int lifeline);
 
-/// Ends all descendants of a contained process; does nothing in another process.
+/// Ends all descendants of a process that `contain` created; does nothing in other processes.
 void end_descendants();
 
 }  // namespace assay::adapters

@@ -24,13 +24,13 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// The files have common names, so that a kernel that looks into TMPDIR cannot detect the judge by
-// their names.
+// Temporary folders have an ordinary name. A kernel that looks into TMPDIR therefore cannot detect
+// the judge by this name.
 constexpr std::string_view name_start = "tmp.";
 constexpr const char* mark_name = ".owner";
 constexpr std::string_view mark_text =
     "The process that holds the lock of this folder removes it, and all that lies in it.\n";
-/// Time limit for emptying a folder into which another process may still write.
+/// Time limit for emptying a folder into which another process may still write files.
 constexpr std::chrono::minutes patience{1};
 
 [[noreturn]] void fail(const fs::path& folder, const std::string& what) {
@@ -61,8 +61,8 @@ bool is_marked(const Descriptor& folder) {
              mark_text;
 }
 
-/// Removes from a file or folder the attributes that prevent even the administrator from removing
-/// it.
+/// Removes the attributes of a file or folder (such as immutable) that prevent even root from
+/// removing it.
 void make_mutable(int opened) {
   int attributes = 0;
   constexpr int fixed = FS_IMMUTABLE_FL | FS_APPEND_FL;
@@ -80,7 +80,7 @@ bool removed(int folder, const char* name) {
   return unlinkat(folder, name, 0) == 0;
 }
 
-/// Opens a folder below the given one, and makes it accessible to its owner.
+/// Opens a subfolder and makes it accessible to its owner.
 Descriptor entered(int folder, const char* name) {
   constexpr int flags = O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC;
   const auto opened = [&] { return Descriptor(openat(folder, name, flags)); };
@@ -91,7 +91,7 @@ Descriptor entered(int folder, const char* name) {
   return opened();
 }
 
-/// Returns some of the names in a folder; all names if there are few.
+/// Returns names of files in a folder: all of them, or only some of them if there are many.
 std::vector<std::string> some_names_in(int folder) {
   constexpr std::size_t most = 10'000;
   std::vector<std::string> names;
@@ -104,8 +104,8 @@ std::vector<std::string> some_names_in(int folder) {
   return names;
 }
 
-/// Empties a folder in which foreign code ran. It handles inaccessible folders, and folders nested
-/// so deep that neither descriptors nor the stack suffice for recursion.
+/// Empties a folder in which untrusted code ran. The class handles inaccessible folders, and
+/// folders that are nested too deep for recursion (too few descriptors, stack overflow).
 class Emptying {
  public:
   explicit Emptying(const Descriptor& folder) : folder_(folder.number()) {
@@ -119,7 +119,8 @@ class Emptying {
   }
 
  private:
-  /// Returns whether it removed or moved anything.
+  /// Removes the file or subfolder `name`, or at least a part of the subfolder. Returns whether
+  /// anything was removed or moved.
   bool remove(const char* name) {
     if (removed(folder_, name)) return true;
     bool some = false;
@@ -129,7 +130,7 @@ class Emptying {
     return unlinkat(folder_, name, AT_REMOVEDIR) == 0 || some;
   }
 
-  /// Moves a nested folder up, so that no folder is nested more than one level deep.
+  /// Moves a nested subfolder up, so that no subfolder is nested more than one level deep.
   bool move_up(int inner, const char* name) {
     const std::string above = ".assay-moved-" + std::to_string(++moved_);
     return entered(inner, name) && renameat(inner, name, folder_, above.c_str()) == 0;
@@ -144,7 +145,8 @@ void remove(const Descriptor& folder, const fs::path& path) {
   rmdir(path.c_str());
 }
 
-/// Removes the folder if its owner has ended; keeps the folder's lock until the folder is gone.
+/// Removes a temporary folder if its owner process has ended. The folder stays locked until it is
+/// gone.
 void remove_if_abandoned(const fs::path& path) {
   const Descriptor folder(open(path.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
   if (folder && is_own(folder.number(), S_IFDIR) &&
@@ -178,8 +180,8 @@ Folder::Folder() {
   path_ = made;
   try {
     lock_ = Descriptor(open(made.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
-    // Another process that looks for abandoned folders may hold the lock briefly. It does not
-    // remove this folder, which has no mark yet.
+    // Another process that looks for abandoned folders may hold the lock for a moment. It does not
+    // remove this folder, because the folder has no owner mark yet.
     if (!lock_ || flock(lock_.number(), LOCK_EX) != 0) fail(path_, " cannot be locked");
     mark(lock_, path_);
   } catch (...) {

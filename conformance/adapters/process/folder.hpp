@@ -7,10 +7,9 @@
 
 namespace assay::adapters {
 
-/// A private folder in the system's folder for temporary files; the destructor removes it. If the
-/// owner was killed, the folder is removed when any process creates the next folder: a mark
-/// identifies folders of this class, and a lock shows whether the owner still runs. Errors:
-/// std::system_error.
+/// A private temporary folder; the destructor removes it. If the owner process was killed, the next
+/// process that creates such a folder removes the old one: a mark file identifies folders of this
+/// class, and a lock shows whether the owner still runs. Errors: std::system_error.
 class Folder {
  public:
   Folder();

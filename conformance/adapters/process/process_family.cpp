@@ -25,7 +25,7 @@ namespace {
 
 std::string folder_of(pid_t process) { return "/proc/" + std::to_string(process); }
 
-/// Visits the entries of a folder; ignores entries that vanish meanwhile.
+/// Calls `visit` for each entry of a folder; ignores entries that vanish meanwhile.
 template <class Visit>
 void for_each_in(const std::string& folder, Visit&& visit) {
   std::error_code gone;
@@ -34,8 +34,8 @@ void for_each_in(const std::string& folder, Visit&& visit) {
     visit(at->path());
 }
 
-/// Returns the sum of the lines "name: number kB" of a file that have one of these names; 0 if the
-/// file cannot be read.
+/// Reads lines of the form "name: number kB" from a file. Returns the sum (bytes) of the numbers
+/// with one of these names; 0 if the file cannot be read.
 std::int64_t bytes_in(const std::string& path, std::initializer_list<std::string_view> names) {
   std::ifstream file(path);
   std::int64_t sum = 0;
@@ -59,15 +59,15 @@ bool is_in_memory(const std::string& path, const struct stat& status) {
          (system.f_type == TMPFS_MAGIC || system.f_type == HUGETLBFS_MAGIC);
 }
 
-/// Returns the count of unread bytes in a pipe. For a moment the query makes this process a reader
-/// of the pipe.
+/// Returns the number of unread bytes in a pipe. The query opens the pipe for reading for a moment.
 std::int64_t bytes_in_pipe(const std::string& path) {
   const Descriptor pipe(open(path.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC));
   int bytes = 0;
   return pipe && ioctl(pipe.number(), FIONREAD, &bytes) == 0 ? bytes : 0;
 }
 
-/// Bytes of files by device and inode; a file that is open several times counts once.
+/// Maps the device and inode of each file to its size (bytes). A file that is open several times
+/// counts once.
 using Files = std::map<std::pair<dev_t, ino_t>, std::int64_t>;
 
 std::int64_t sum(const Files& files) {
@@ -76,7 +76,7 @@ std::int64_t sum(const Files& files) {
   return bytes;
 }
 
-/// Adds the open files of the process that have no name: files in memory, and pipes.
+/// Adds the sizes of unnamed files that the process has open: memory files and pipes.
 void add_nameless(pid_t process, const BorrowedMemory& borrowed, Files& files, Files& pipes) {
   for_each_in(folder_of(process) + "/fd", [&](const std::filesystem::path& path) {
     struct stat status = {};
@@ -89,12 +89,14 @@ void add_nameless(pid_t process, const BorrowedMemory& borrowed, Files& files, F
   });
 }
 
-/// Returns the mount points of the file systems in memory that a process sees, by device.
+/// Returns the in-memory file systems (tmpfs) that a process sees. The result maps each device to
+/// its mount point.
 std::map<std::string, std::string> memory_file_systems(const std::string& process) {
   std::map<std::string, std::string> systems;
   std::ifstream file(process + "/mountinfo");
   for (std::string line; std::getline(file, line);) {
-    // Number, parent, device, root, mount point, options, "-", type: proc_pid_mountinfo(5).
+    // The fields of a line: number, parent, device, root, mount point, options, "-", type. Source:
+    // proc_pid_mountinfo(5).
     std::istringstream words(line);
     std::string device, point, skipped;
     words >> skipped >> skipped >> device >> skipped >> point;
@@ -103,7 +105,8 @@ std::map<std::string, std::string> memory_file_systems(const std::string& proces
   return systems;
 }
 
-/// Adds the used bytes of file systems in memory that only the other process sees.
+/// Adds the used bytes of in-memory file systems (tmpfs) that the other process sees and this
+/// process does not.
 void add_own_file_systems(pid_t process, const std::map<std::string, std::string>& ours,
                           Files& systems) {
   const std::string folder = folder_of(process);
@@ -155,7 +158,8 @@ std::int64_t shared_bytes(const std::vector<pid_t>& processes) {
   std::int64_t bytes = 0;
   for (const pid_t process : processes) {
     const std::int64_t share = sum({process}, "/smaps_rollup", {"Pss_Shmem:"});
-    // A process that hides its pages is treated as if it shared none of them.
+    // If the system does not show which pages a process shares, all bytes that the process maps are
+    // counted.
     bytes += share > 0 ? share : mapped_bytes({process});
   }
   return bytes;

@@ -41,8 +41,8 @@ constexpr LimitName limit_names[] = {
     {RLIMIT_STACK, "RLIMIT_STACK"},
 };
 
-/// Returns the umask of a process, "self" or its number. It reads /proc, because umask(2) would
-/// change the mask for other threads meanwhile.
+/// Returns the umask of the process with this name ("self" or a process number). The function reads
+/// /proc, because umask(2) would change the mask for other threads for a moment.
 int umask_of(const std::string& process) {
   std::ifstream file("/proc/" + process + "/status");
   constexpr std::string_view name = "Umask:";
@@ -60,8 +60,8 @@ std::size_t open_descriptors() {
   return count;
 }
 
-/// Returns the count of running interval timers, plus the timers of timer_create, which Linux
-/// lists.
+/// Returns the number of running timers: interval timers, and the timers of timer_create, which
+/// Linux lists in /proc.
 std::size_t pending_timers() {
   std::size_t count = 0;
   for (const auto which : {ITIMER_REAL, ITIMER_VIRTUAL, ITIMER_PROF}) {
@@ -96,7 +96,8 @@ std::string octal(int mask) {
   return text;
 }
 
-/// Returns "at" and the value of a variable, or "unset".
+/// Returns the state of an environment variable as text: "at VALUE" if it is set, otherwise
+/// "unset".
 std::string variable_text(const std::vector<std::string>& environment, const std::string& start) {
   const auto found = std::ranges::find_if(
       environment, [&](const std::string& entry) { return entry.starts_with(start); });

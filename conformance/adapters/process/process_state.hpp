@@ -11,8 +11,8 @@
 
 namespace assay::adapters {
 
-/// Process state that later calls share. A call that changes it influences the behaviour of later
-/// calls.
+/// Process state that one call can change for later calls, such as resource limits and the working
+/// folder.
 struct ProcessState {
   std::array<rlimit, RLIM_NLIMITS> limits{};
   std::string folder;                    ///< the working folder; empty if it has no name
@@ -25,18 +25,19 @@ struct ProcessState {
 
   /// Returns the state of this process, and the blocked signals of this thread.
   static ProcessState now();
-  /// Returns limits, working folder and umask of another process. Members that cannot be read keep
-  /// their default values; `difference` does not compare default values.
+  /// Returns resource limits, working folder and umask of another process. Members that cannot be
+  /// read keep their default values; `difference` does not compare default values.
   static ProcessState of(pid_t process);
 };
 
-/// Largest number of descriptors that a call may open and leave open. A kernel may keep what it
-/// needs for the next call, but a leak in every call exhausts the descriptors of the process.
+/// Largest number of file descriptors that a call may open and leave open. A kernel may keep what
+/// it needs for the next call, but a leak in every call would exhaust the descriptors of the
+/// process.
 inline constexpr std::size_t most_kept_descriptors = 256;
 
-/// Describes the changes that another caller would notice, as in "RLIMIT_NOFILE at 16, where it was
-/// 1024"; empty without such changes. Higher limits, added variables and some new descriptors are
-/// not reported.
+/// Describes the changes that affect other callers, e.g. "RLIMIT_NOFILE at 16, where it was 1024";
+/// empty if there are no such changes. Higher limits, added environment variables and a few new
+/// descriptors are not reported.
 std::string difference(const ProcessState& before, const ProcessState& after);
 
 }  // namespace assay::adapters

@@ -16,17 +16,19 @@
 namespace assay::conformance::attention {
 namespace {
 
-/// Returns whether all dP have the same relative error, and this error is at least as large as
-/// their other errors. In fp32 this is so if fp32 cannot represent 1 / keep_prob.
+/// Returns whether all dP get the same relative error from the rounding of kappa = 1 / keep_prob
+/// (the dropout scale). The answer is true for fp32 tensors if fp32 cannot represent kappa; the
+/// other errors of dP are then not larger than this one.
 bool shares_kappa_error(const Dense& dense, const Arithmetic& arithmetic) {
   return (arithmetic.io == spec::DType::fp32 || judged_part(dense)) &&
          static_cast<double>(static_cast<float>(dense.largest_kappa)) != dense.largest_kappa;
 }
 
-/// Returns whether two statements are true. First: all rows in which one key has P = 1 have the
-/// same rounding error of kappa P. Second: the bound does not contain this error as drift. The
-/// second is true if there is a bias, or if scores are so large that their rounding errors can move
-/// kappa P to a tie. If softmax is near one-hot, dv sums few pairs with another P.
+/// Returns whether the rows of dv have a common rounding error that the bound does not contain as
+/// drift (a rounding error with a known value). If softmax is near one-hot, many rows store the
+/// same product kappa * 1 (kappa = 1 / keep_prob) with the same rounding error. The bound does not
+/// contain this error if there is a bias. It also does not contain it if large scores have rounding
+/// errors that can move kappa P to a tie between two numbers.
 bool shares_kappa_rounding(const Dense& dense, const Arithmetic& arithmetic) {
   const attention::Call call = call_of(dense, arithmetic);
   if (call.kappa == 1 || !call.stage_prob.rounds()) return false;
@@ -37,19 +39,20 @@ bool shares_kappa_rounding(const Dense& dense, const Arithmetic& arithmetic) {
   return call.stage_prob.drift(call.kappa, 0.0) != 0 && !is_known;
 }
 
-/// Returns whether the row terms of many rows have the same rounding error. The kernel's own output
-/// has it if the type of the stored P cannot represent kappa: in each row the product of kappa and
-/// the weight 1 of the largest score then has the same rounding error.
+/// Returns whether the row terms (sums of dy times attention_in) of many rows have the same
+/// rounding error. This happens if the kernel computes the row term from its own output, and its
+/// type for P cannot represent kappa (1 / keep_prob). In each row the kernel then rounds the same
+/// product: kappa times the largest weight, 1.
 bool shares_output_rounding(const Dense& dense, const Arithmetic& arithmetic) {
   const attention::Call call = call_of(dense, arithmetic);
   return arithmetic.numerics.delta == spec::RowTerm::own_output && call.stage_prob.rounds() &&
          call.stage_prob.drift(call.kappa, 0.0) != 0;
 }
 
-/// Returns whether the errors in a row vary independently. Otherwise R and b (E29) are not
-/// meaningful.
+/// Returns whether the errors in a row vary independently. If they do not, R and b (the root mean
+/// square and the mean of the errors, equation E29) have no meaning.
 bool deviates(const Dense& dense, const Arithmetic& arithmetic, const Part& part) {
-  // If all P are equal, every stored P has the same rounding error.
+  // If all probabilities P are equal, every stored P has the same rounding error.
   if (!scores_vary(dense) && arithmetic.numerics.store_p != spec::DType::fp32) return false;
   return part.name == "dv" ? !shares_kappa_rounding(dense, arithmetic)
                            : !shares_output_rounding(dense, arithmetic);
@@ -67,8 +70,8 @@ std::vector<std::uint8_t> judged_heads(const Dense& dense, const Tensor& tensor)
   return judged;
 }
 
-/// For every kv head with a judged row: fills in the effective number of channels of the rows that
-/// are summed into this gradient tensor.
+/// Equation E16. For every kv head that has a judged row, sets the effective number of independent
+/// channels of the rows that the kernel sums into this gradient tensor.
 template <class RowsOfHead>
 void fill_channels(const Dense& dense, Tensor& tensor, RowsOfHead&& rows_of_head) {
   const std::vector<std::uint8_t> judged = judged_heads(dense, tensor);
@@ -90,7 +93,7 @@ std::vector<const double*> keys_of(const Dense& dense, std::int64_t b, std::int6
   return rows;
 }
 
-/// Returns the rows of Q (or of dO) of all query heads of a group.
+/// Returns pointers to the rows of Q (or of dO) of all query heads that share one kv head.
 template <class Row>
 std::vector<const double*> group_rows(const Dense& dense, std::int64_t b, std::int64_t kv,
                                       Row&& row) {
@@ -101,8 +104,8 @@ std::vector<const double*> group_rows(const Dense& dense, std::int64_t b, std::i
   return rows;
 }
 
-/// Returns the judged rows whose numbers (see Extents::row) are in [begin, begin + count), relative
-/// to `begin`.
+/// Returns the judged rows with numbers in [begin, begin + count), relative to `begin`.
+/// Extents::row defines the numbers.
 Slice slice_of(const std::vector<std::int64_t>& judged, std::int64_t begin, std::int64_t count) {
   const auto from = std::ranges::lower_bound(judged, begin);
   const auto to = std::lower_bound(from, judged.end(), begin + count);
@@ -111,12 +114,12 @@ Slice slice_of(const std::vector<std::int64_t>& judged, std::int64_t begin, std:
   return slice;
 }
 
-/// elements_over: if dk and dv of one head have more elements than this, they are computed in
+/// elements_over: if dk and dv of one head have more elements than this, the judge computes them in
 /// several passes, separately from dq, because their sums take about 60 bytes per element.
 /// key_rows: the number of keys in a block.
 constexpr std::int64_t elements_over = std::int64_t{1} << 20, key_rows = engine::BlockShape().keys;
 
-/// Computes the judged rows of all heads.
+/// Computes expected values and tolerances of the judged rows, for all heads.
 class HeadSweeps {
  public:
   HeadSweeps(const Pass& pass, const JudgedRows& judged, Tensors& of_queries, Tensors& of_keys)
@@ -158,8 +161,8 @@ class HeadSweeps {
     if (of_queries.rows == all_queries && of_keys.rows == all_keys && !is_long)
       return sweep(key_head, all_queries, all_keys, within | over, sink);
     if (!of_queries.rows.empty()) sweep(key_head, of_queries.rows, all_keys, within, sink);
-    // The number of keys that are processed at a time, because their sums over all queries must fit
-    // in memory.
+    // The number of keys in one pass. For each of these keys, the sums over all queries must fit in
+    // memory.
     const std::int64_t most = std::max(
         key_rows, elements_over / (dense.width() + dense.problem.head_dim_v) / key_rows * key_rows);
     for (std::int64_t first = 0; first < std::ssize(of_keys.rows); first += most) {
@@ -199,13 +202,14 @@ class HeadSweeps {
   std::int64_t threads_ = 1;
 };
 
-/// Returns whether a mean over errors is meaningful.
+/// Returns whether the mean of the errors is a useful statistic: the scores must vary, and the
+/// errors must not have one common cause.
 bool is_biasable(const Dense& dense, const Arithmetic& arithmetic) {
   return scores_vary(dense) && !shares_kappa_error(dense, arithmetic);
 }
 
-/// The gradients with respect to queries: dq and its rope part. The gradients with respect to keys:
-/// dk and its rope part, then dv.
+/// The gradient tensors in two groups: dq and its rope part belong to queries; dk, its rope part
+/// and dv belong to keys.
 struct AllTensors {
   AllTensors(const Dense& dense, const Arithmetic& arithmetic, const JudgedRows& judged) {
     const bool biasable = is_biasable(dense, arithmetic);
@@ -235,10 +239,11 @@ void fill_channels(const Dense& dense, Tensors& of_queries, Tensors& of_keys) {
 /// E29.
 bool scores_vary(const Dense& dense) {
   constexpr double least = 0x1p-6;
-  // A formula of a user may make all scores equal.
+  // A user's score formula may make all scores equal.
   if (score_variant_of(dense) != nullptr) return false;
-  // A bias of pse_type 0 always makes scores differ enough. Slopes (pse_type 2, 3) repeat along
-  // diagonals, and the bias of pse_type 1 is scaled like the rest of the score.
+  // A bias of pse_type 0 always makes scores differ enough. The other types may not: slopes
+  // (pse_type 2 and 3) repeat along diagonals, and the bias of pse_type 1 is multiplied by
+  // scale_value, which may be near 0.
   if (dense.position_bias.present() && dense.problem.pse_type == 0) return true;
   return std::abs(dense.scale) * std::sqrt(dense.largest_query * dense.largest_key) > least;
 }

@@ -9,32 +9,35 @@
 
 namespace assay::conformance::attention {
 
-/// The numbers (as in Extents::row) of the judged rows, in ascending order.
+/// The row numbers of the judged rows, in ascending order. Extents::row defines the numbers.
 struct JudgedRows {
   std::vector<std::int64_t> query, key;
 };
 
-/// A gradient with respect to queries or keys: channels [first, first + dim) of the rows of Dense,
-/// which contain the channels of the main tensor and of the rope tensor.
+/// The channels [first, first + dim) of a row, which belong to one gradient tensor. A row of the
+/// class Dense (inputs in double) contains the channels of the main tensor, then those of the rope
+/// tensor.
 struct Part {
   std::string name;
   std::int64_t first, dim;
 };
-/// Returns dq or dk, followed by its rope part if there is one.
+/// Returns the channel range of the gradient `name` (dq or dk), and a second range for its rope
+/// part if the problem has one.
 std::vector<Part> parts_of(const Op::Problem& problem, const std::string& name);
 
-/// Returns the expectations of dq, dk, dv and, with rope, of dq_rope and dk_rope. Their entries
-/// (numbers per element) are not filled in.
+/// Returns names, shapes and judged rows of the expectations (expected values and tolerances) of
+/// dq, dk, dv and, with rope, of dq_rope and dk_rope. The values per element are not computed yet.
 std::vector<Expectation> frames(const Dense& dense, const Arithmetic& arithmetic,
                                 const JudgedRows& judged);
 
-/// Makes the entries of the expectations: reference, tolerances and moments.
-/// Cost: about 20 matrix products per block, most of them in float, and 10 numbers per pair
-/// (engine/README.md).
+/// Computes the values per element of the expectations: references, tolerances, and the data for
+/// the error statistics. Passes them to `take`, one block of rows at a time. Cost: about 20 matrix
+/// products per block of pairs, most of them in float, and 10 numbers per pair (engine/README.md).
 void each_part(const Dense& dense, const Arithmetic& arithmetic, const AllRowTerms& rows,
                const JudgedRows& judged, const TakePart& take);
 
-/// Returns the expectations with all their entries.
+/// Returns the expectations (expected values and tolerances) of all gradients, with the values per
+/// element.
 std::vector<Expectation> expectations(const Dense& dense, const Arithmetic& arithmetic,
                                       const AllRowTerms& rows, const JudgedRows& judged);
 
@@ -43,14 +46,16 @@ std::vector<Expectation> expectations(const Dense& dense, const Arithmetic& arit
 /// rounding error. A mean over such errors has no meaning.
 bool scores_vary(const Dense& dense);
 
-/// E23. The floor Phi divided by phi: the largest distance of an element from zero if each P has an
-/// error of 1. Shapes: dq: (query rows, width), stored as a product of two vectors; dk: (b, kv,
-/// width); dv: (b, kv, head_dim_v).
+/// Equation E23. The floor is the largest number that a kernel may write instead of an exact zero.
+/// The floors here belong to probabilities P with an error of 1; multiply them by phi, the error of
+/// P in a masked pair. Shapes: dq: (query rows, width), stored as a product of two vectors; dk: (b,
+/// kv, width); dv: (b, kv, head_dim_v).
 struct Floor {
   std::vector<double> query_row;  ///< per row: |dO| max|V| kappa + sum|dO O|
   std::vector<double> key_sum;    ///< (b, kv, channel): sum_j |K|, scaled by |scale|
   std::vector<double> dk, dv;     ///< (b, kv, channel)
-  /// Returns the floor of channel `c` of the combined row (b, n, i) of dq.
+  /// Returns the floor (the largest number that counts as zero) of channel `c` of dq in row (b, n,
+  /// i). The row contains the main channels and the rope channels.
   double dq(const Dense& dense, const spec::RowPosition& row, std::int64_t c) const {
     const std::int64_t kv = row.b * dense.problem.heads_kv + row.n / dense.problem.group();
     return query_row[static_cast<std::size_t>(dense.queries.row(row.b, row.n, row.s))] *

@@ -26,14 +26,14 @@ bool query_cancels(const Dense& dense, const spec::RowPosition& query) {
   return true;
 }
 
-/// Returns whether a multiplication by x is exact.
+/// Returns whether x is a power of two, so that a multiplication by x is exact.
 bool is_power_of_two(double x) {
   int exponent = 0;
   return std::frexp(x, &exponent) == 0.5;
 }
 
-/// Returns whether every query that attends to the key has a gradient that is exactly 0. Fully
-/// masked queries do not count.
+/// Returns whether every query that attends to the key has a gradient of exactly 0. The check skips
+/// fully masked queries.
 bool key_cancels(const Dense& dense, const AllRowTerms& rows,
                  const std::vector<std::uint8_t>& query, const spec::RowPosition& key) {
   const auto [b, kv, j] = key;

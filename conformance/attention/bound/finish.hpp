@@ -8,8 +8,8 @@
 
 namespace assay::conformance::attention {
 
-/// Elements [first, first + count) of a row that the engine has computed, and how the kernel writes
-/// them.
+/// Describes elements [first, first + count) of a row: their sums from the engine, and how the
+/// kernel writes them.
 struct SummedRow {
   const engine::ElementRow* elements = nullptr;
   std::int64_t first = 0, count = 0;
@@ -17,7 +17,8 @@ struct SummedRow {
   const double* floor = nullptr;  ///< Phi of each element
 };
 
-/// Applies equations E15 to E26 to a row, eight elements at a time.
+/// Computes reference and tolerances of a row from its sums (equations E15 to E26), eight elements
+/// at a time.
 template <engine::Instructions instructions>
 void finish_row(engine::CompiledFor<instructions>, const SummedRow& row, const RowEntries& to);
 

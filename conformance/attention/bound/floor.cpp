@@ -10,7 +10,8 @@
 namespace assay::conformance::attention {
 namespace {
 
-/// Adds the contribution of the queries of one group to the floors of their kv head.
+/// For one group of query heads, adds the contribution of each query to the floor of the kv head.
+/// The floor is the largest number that a kernel may write instead of an exact zero.
 void add_group(const Dense& dense, std::int64_t b, std::int64_t kv, double largest_value,
                Floor& floor) {
   const Op::Problem& p = dense.problem;

@@ -18,7 +18,7 @@ namespace {
 using engine::Element;
 using spec::at;
 
-/// The sums of one element of dformula.
+/// The sums for one element of dformula, the gradient of an array that a user's formula reads.
 struct Sum {
   Element element;
   bool is_exempt = false;
@@ -33,7 +33,7 @@ struct Sum {
   }
 };
 
-/// Adds the pairs of one query head of one sequence.
+/// Sums over the pairs of one query head in one sequence.
 class HeadOfFormula {
  public:
   HeadOfFormula(const Dense& dense, const Arithmetic& n, const AllRowTerms& all,
@@ -108,8 +108,9 @@ class HeadOfFormula {
   std::vector<Sum> sums_;
 };
 
-/// Adds up all heads. Their lists are in memory for a few heads at a time, and are added in order,
-/// so that the sums do not depend on the number of threads.
+/// Sums over all heads. Each head has a list of partial sums; only a few of these lists are in
+/// memory at a time. The lists are added in order, so that the result does not depend on the number
+/// of threads.
 std::vector<Sum> sums_of(const Dense& dense, const Arithmetic& n, const AllRowTerms& rows,
                          const Variant& variant) {
   constexpr std::int64_t heads_at_once = 16;

@@ -7,20 +7,23 @@
 
 namespace assay::conformance::attention {
 
-/// Returns the expectations of the gradients that the formula of a case wants, without their
-/// entries: one row of one element for each number of an array. Empty without such a formula.
+/// Returns names, shapes and rows of the expected gradients of a user's formula, without values.
+/// Each number of an array becomes one row of one element. The result is empty if the case has no
+/// formula with gradients.
 std::vector<Expectation> formula_frames(const Dense& dense);
 
-/// Returns the expectations of these gradients. All pairs of all queries are summed:
+/// Returns the expectations of the gradients of a user's formula. All pairs of all queries are
+/// summed:
 ///
-///     d array[k] = sum over the pairs that read array[k] of dS (d score / d array[k])
+///   d array[k] = sum over the pairs that read array[k] of dS (d score / d array[k])
 ///
-/// where dS = P (dP - delta) is the gradient of the score that the formula gives. Every pair has
-/// the errors that it has in dq, including those of a staged dS; those of its factor; and the
-/// roundings of their product. Row terms that a row shares are summed with their signs (E13 to E21
-/// in docs/bound.md). The sum may have any order. An element is exempt if a kernel may take another
-/// branch of the formula for one of its pairs.
-/// Cost: head_dim + head_dim_v multiplications for every unmasked pair, and about 500 more.
+/// where dS = P (dP - delta) is the gradient of the score that the formula returns, and delta is
+/// the row term (sum of dy times attention_in). The tolerance of a pair contains its errors in dq
+/// (also the rounding of dS to 16 bits, if the kernel declares it), the errors of the factor, and
+/// the rounding of the product. The error of a row term is the same in all pairs of its row, so it
+/// is summed with signs (E13 to E21 in docs/bound.md). The kernel may sum in any order. An element
+/// is not judged if a kernel may take another branch of the formula for one of its pairs. Cost:
+/// head_dim + head_dim_v multiplications for every unmasked pair, and about 500 more.
 std::vector<Expectation> formula_gradients(const Dense& dense, const Arithmetic& arithmetic,
                                            const AllRowTerms& rows);
 

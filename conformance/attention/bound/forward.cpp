@@ -22,8 +22,8 @@ double probable(double lambda, const PairNumber& score, bool averages) {
   return averages ? std::min(likely, score.rigorous) : score.rigorous;
 }
 
-/// How often the running maximum grows if the keys are read in ascending order, and in descending
-/// order.
+/// Counts how often the running maximum grows when a loop reads the keys in ascending order, and
+/// when it reads them in descending order.
 class Growth {
  public:
   void add(double score) {
@@ -47,8 +47,9 @@ std::optional<PairNumber> ForwardScores::sink_of(const RowProducts& products,
   return stored_sink(on_, of_statistics_, row, dense_.sinks[at(products.query.n)]);
 }
 
-/// E40, E48. The maximum lies between the maxima of score - error and of score + error. Only the
-/// error of the score counts; other terms in the argument of exp are omitted.
+/// Equations E40 and E48. Sets the limits of the row maximum: the maximum of score - error and the
+/// maximum of score + error. Here `error` is the error of the score only; other terms in the
+/// argument of exp are omitted.
 void ForwardScores::fill_max(const RowProducts& products, double lambda, ForwardRow& row) const {
   double low = -infinity, exact = -infinity, high = -infinity, least = infinity;
   double likely_low = -infinity, likely_high = -infinity;
@@ -76,7 +77,7 @@ void ForwardScores::fill_max(const RowProducts& products, double lambda, Forward
   };
   row.max_error = {error(low, high), error(likely_low, likely_high)};
   row.changes = row.keys - 1;
-  // A loop in another order changes the maximum only a few times more often, unless the order
+  // In any other loop order, the running maximum grows only a few more times, unless the order
   // depends on the scores.
   constexpr double spare = 16;
   row.likely_changes =
@@ -104,7 +105,8 @@ void ForwardScores::fill_sum(const RowProducts& products, double entries, double
   };
   visit_keys(of_statistics_, {row.max, 1, 0}, products, add);
   const auto sink = sink_of(products, {row.max, 1, 0});
-  // Far below the maximum, neither the weight of the sink nor its error can be seen.
+  // If the sink is far below the maximum, its weight and the error of this weight are too small to
+  // matter.
   if (sink && engine::growth_at(sink->value - row.max, weight_error(row, *sink)) > 0) {
     add(*sink, 0, 1);
     scores.pop_back();  // the output has no weight for it
@@ -123,8 +125,9 @@ void ForwardScores::fill_sum(const RowProducts& products, double entries, double
     if (std::isnan(*limit)) *limit = infinity;
 }
 
-/// E48. If weights differ by much less than the distance between two numbers of the staged type,
-/// all of them may be rounded in the same direction, whatever their scale.
+/// Equation E48. Counts weights that are almost equal. If two weights differ by much less than the
+/// distance between two numbers of the 16-bit type, the kernel may round both in the same
+/// direction.
 void ForwardScores::fill_alike(std::vector<double>& scores, ForwardRow& row) const {
   constexpr double part_of_step = 0x1p-5;
   const double step =

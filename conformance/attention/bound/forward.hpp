@@ -9,16 +9,16 @@
 #include "attention/formula/forward.hpp"
 #include "attention/variant/variant_pattern.hpp"
 
-/// The bound of a forward: its statistics and its output, for any mask, list, bias and dropout.
-/// Derivation: docs/forward.md.
+/// Computes error bounds of a forward pass, for its statistics and its output, with any mask, list,
+/// bias and dropout. Derivation: docs/forward.md.
 namespace assay::conformance::attention {
 
-/// A factor above 1. It covers the products of two errors, and the rounding errors of the judge's
-/// own arithmetic.
+/// A factor slightly above 1. It covers the products of two errors, and the rounding errors of the
+/// judge's own arithmetic.
 inline constexpr double forward_slack = 1 + 0x1p-10;
 
-/// The scores of query rows, computed with the formula of the kernel, and their errors. Keeps
-/// references to the arguments.
+/// Computes the scores of query rows, with the formula of the kernel, and the errors of the scores.
+/// Keeps references to the arguments.
 class ForwardScores {
  public:
   ForwardScores(const Dense& dense, const Arithmetic& arithmetic)
@@ -32,18 +32,21 @@ class ForwardScores {
   }
   ForwardScores(const ForwardScores&) = delete;
 
-  /// E40, E41, E48. Returns the statistics of a row and the bounds of their errors. `entries`:
-  /// number of keys that a kernel may process, with repetitions and masked ones. `lambda`: E18.
+  /// Equations E40, E41, E48. Returns the statistics of a row and the bounds of their errors.
+  /// `entries`: the number of keys that a kernel may process, including masked and repeated keys.
+  /// `lambda`: the factor of the probable error; it follows from the accepted probability of a
+  /// false positive (equation E18).
   ForwardRow row(const RowProducts& products, double entries, double lambda) const;
 
-  /// Calls visit(score, c, times) for every unmasked key c of a row with these statistics.
+  /// Calls visit(score, c, times) for every unmasked key c of a row; `times` is how often the query
+  /// attends to the key. `row` contains the statistics of the row.
   template <class Visitor>
   void visit(const Row<double>& row, const RowProducts& products, Visitor&& visit_key) const {
     visit_keys(call_, row, products, visit_key);
   }
 
-  /// Returns the error of a weight exp(x) as an error of its argument x: that of x itself, that of
-  /// exp, and that of rescaling.
+  /// Returns the error of a weight exp(x) as an error of its argument x. It is the sum of three
+  /// errors: of x, of exp, and of rescaling.
   double weight_error(const ForwardRow& row, const PairNumber& score) const {
     return score.rigorous + n_.eps_x + row.rescaling.proven;
   }
@@ -58,7 +61,8 @@ class ForwardScores {
         visit_key(stored_score_of(on_, call, row, products, c, variant_), c,
                   static_cast<double>(products.times[c]));
   }
-  /// Returns the logit of the row's sink, which is exact before it is stored; nothing without one.
+  /// Returns the logit of the row's sink, which is exact before the kernel stores it. Returns
+  /// nothing if the row has no sink.
   std::optional<PairNumber> sink_of(const RowProducts& products, const Row<double>& row) const;
   void fill_max(const RowProducts& products, double lambda, ForwardRow& row) const;
   void fill_sum(const RowProducts& products, double entries, double lambda, ForwardRow& row) const;
@@ -72,9 +76,9 @@ class ForwardScores {
   const Variant* variant_;
 };
 
-/// Returns the statistics of these query rows (numbers of Extents::row), in their order. Rows
-/// without an unmasked key and without a sink have keys = 0. Cost: about 3 multiplications per
-/// channel and pair, in double, on all cores.
+/// Computes the softmax statistics of the given query rows, in their order. `rows` contains row
+/// numbers as Extents::row defines them. A row without an unmasked key and without a sink has keys
+/// = 0. Cost: about 3 multiplications per channel and pair, in double, on all cores.
 std::vector<ForwardRow> forward_rows(const Dense& dense, const Arithmetic& arithmetic,
                                      const std::vector<std::int64_t>& rows);
 

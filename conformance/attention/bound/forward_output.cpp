@@ -13,7 +13,7 @@
 namespace assay::conformance::attention {
 namespace {
 
-/// The queries of one key head that are computed, and all its keys.
+/// Lists the queries of one key head for which the output is computed, and all keys of this head.
 class ForwardHeadIndex final : public HeadIndex {
  public:
   ForwardHeadIndex(const Dense& dense, const Arithmetic& n, const spec::RowPosition& key_head,
@@ -29,7 +29,8 @@ class ForwardHeadIndex final : public HeadIndex {
     head_.key = {dense.key(b_, kv_, 0), keys, dense.width()};
     head_.value = {dense.value(b_, kv_, 0), keys, p.head_dim_v};
     head_.value_norms = norms_of(head_.value, 0, p.head_dim_v);
-    // Each rescaling also rounds the output once, relative to the sum of magnitudes so far.
+    // When the running maximum grows, the kernel rescales the output and rounds it once more. The
+    // error is relative to the sum of the magnitudes that were added before.
     const double unit = std::max(n.u, n.u_a);
     for (ForwardRow row : of_rows) {
       if (row.keys == 0) leave_out(std::ssize(head_.rows));

@@ -9,7 +9,7 @@ namespace assay::conformance::attention {
 
 using spec::at;
 
-/// Returns the chosen rows of `all`; copies them to `own` unless all rows are chosen.
+/// Returns the chosen rows of `all`. Copies them to `own` first, unless all rows are chosen.
 engine::Rows chosen_rows(const double* all, std::int64_t count, std::int64_t dim,
                          const std::vector<std::int64_t>& chosen, std::vector<double>& own) {
   if (std::ssize(chosen) == count) return {all, count, dim};

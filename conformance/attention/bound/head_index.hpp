@@ -11,13 +11,13 @@
 
 namespace assay::conformance::attention {
 
-/// A head with more (query, key) pairs than this is large: the threads share the blocks of one such
-/// head, and large heads run one after the other.
+/// A head with more (query, key) pairs than this is large. Large heads run one after the other, and
+/// all threads share the blocks of one large head.
 inline constexpr std::int64_t pairs_of_large_head = std::int64_t{1} << 22;
 
-/// Some queries of the group of one key head, ordered by head (n - kv * group) and then by
-/// position, and some of its keys. Gives the engine the counts of these pairs, and their dropout
-/// and bias.
+/// Selects some keys of one key head, and some queries of the query heads that use it. Queries are
+/// ordered by head (n - kv * group), then by position. The engine reads from this class how often
+/// each pair counts, its dropout and its bias.
 class HeadIndex : public engine::IndexSet, public PairSides {
  public:
   /// Keeps a reference to `dense`.
@@ -30,7 +30,7 @@ class HeadIndex : public engine::IndexSet, public PairSides {
   void fill_bias(std::int64_t row, std::int64_t first, std::span<double> bias) const final;
 
  protected:
-  /// Excludes a row that has no unmasked key.
+  /// Excludes a query row that has no unmasked key.
   void leave_out(std::int64_t row);
   spec::RowPosition query(std::int64_t row) const;
 
@@ -42,11 +42,11 @@ class HeadIndex : public engine::IndexSet, public PairSides {
   std::vector<std::uint8_t> live_;
 };
 
-/// Returns the chosen rows of `all`; copies them to `own` unless all rows are chosen.
+/// Returns the chosen rows of `all`. Copies them to `own` first, unless all rows are chosen.
 engine::Rows chosen_rows(const double* all, std::int64_t count, std::int64_t dim,
                          const std::vector<std::int64_t>& chosen, std::vector<double>& own);
 
-/// Returns |x|^2 of `dim` channels of every row x, from channel `first` on.
+/// Returns the squared norm |x|^2 of every row x, over `dim` channels from channel `first` on.
 std::vector<double> norms_of(const engine::Rows& rows, std::int64_t first, std::int64_t dim);
 
 }  // namespace assay::conformance::attention

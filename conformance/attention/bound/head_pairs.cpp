@@ -20,8 +20,8 @@ double largest(const std::vector<double>& values) {
 
 attention::Call call_of(const Dense& dense, const Arithmetic& n) {
   using spec::Rounding;
-  // If the kernel already stored P in a narrow type, staging (the conversion for the next product)
-  // does not round it again, unless dropout scaled it after the store.
+  // If the kernel already stored P in a narrow type, it does not round P again for the next
+  // product, unless dropout scaled P after the store.
   const bool is_stored = n.numerics.store_p != spec::DType::fp32 && dense.largest_kappa == 1;
   const engine::Store stage = store_of(n.numerics.stage, n.numerics.round_stage);
   return {

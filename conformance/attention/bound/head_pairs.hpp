@@ -9,11 +9,11 @@
 #include "attention/dense.hpp"
 #include "attention/formula/head.hpp"
 
-/// The interface through which the engine reads the heads of a case.
+/// Gives the engine access to the heads of a case.
 namespace assay::conformance::attention {
 
-/// One key head: its keys, and the queries of its group, ordered by head (n - kv * group) and then
-/// by position. Keeps a reference to `dense`.
+/// One key head: its keys, and the queries of all query heads that use it. Queries are ordered by
+/// head (n - kv * group), then by position. Keeps a reference to `dense`.
 class HeadPairs : public HeadIndex {
  public:
   HeadPairs(const Dense& dense, const Arithmetic& arithmetic, const AllRowTerms& terms,

@@ -12,7 +12,8 @@
 namespace assay::conformance::attention {
 namespace {
 
-/// Collects the rows of one tensor. Passes them to the caller in parts of limited size.
+/// Collects the computed rows of one tensor, and passes them to the caller in blocks of limited
+/// size.
 class Growing {
  public:
   Growing(Tensor& tensor, const TakePart& take)
@@ -26,7 +27,8 @@ class Growing {
   }
   Growing(Growing&&) = default;
 
-  /// Begins judged row k. Returns the index of the row in the current part.
+  /// Begins the row with index k in the list of judged rows. Returns the index of the row in the
+  /// current block.
   std::int64_t begin_row(std::int64_t k) {
     if (e_.row_count() == most_) hand_out();
     e_.rows.push_back(tensor_->judged[at(k)]);
@@ -54,8 +56,9 @@ class Growing {
   Expectation e_;
 };
 
-/// Data of one row: how the kernel writes its elements, the residue that masked pairs may leave in
-/// each of them, and whether dP equals the row term in all pairs of the row.
+/// Data of one output row. `output`: how the kernel writes the elements. `floor`: the largest
+/// numbers that masked pairs may leave in them instead of 0. `cancels`: dP equals the row term in
+/// all pairs of the row.
 struct PartOutput {
   engine::Output output;
   std::vector<double> floor;
@@ -78,8 +81,8 @@ class RowsOfHead : public engine::RowSink {
   }
 
  protected:
-  /// Returns the data of row `number` of a tensor: `output`, which says how all rows are written,
-  /// and the data that only this row has.
+  /// Returns the data of row `number` of a tensor. The argument `output` contains what all rows
+  /// have in common; the function adds what only this row has.
   virtual PartOutput output_of(std::int64_t number, const Part& part, engine::Output output,
                                const engine::RowSums& row_sums) const = 0;
 
@@ -106,14 +109,15 @@ class RowsOfHead : public engine::RowSink {
       std::fill_n(field->begin() + r * e.dim(), e.dim(), 0.0);
   }
 
-  /// E16. Returns sum q^2 / (sum q)^2, which is 1 / (effective number of pairs).
+  /// Equation E16. Returns sum q^2 / (sum q)^2, the inverse of the effective number of pairs.
   static double concentration(const engine::RowSums& row_sums, std::size_t kind) {
     const double sum = row_sums.spread[kind];
     return sum > 0 ? row_sums.spread_squares[kind] / engine::square(sum) : 0;
   }
 
-  /// E16. Sets the variance share s of row r from the concentration of its pairs and the effective
-  /// number of channels of the rows that are summed.
+  /// Equation E16. Sets the share of row r in the variance of the gradient's errors. The share
+  /// follows from two numbers: `concentration`, the inverse of the effective number of pairs, and
+  /// `channels`, the effective number of channels of the summed rows.
   static void set_share(Expectation& e, std::int64_t r, double concentration, double channels) {
     e.share[at(r)] = concentration > 0 ? 1 / channels + concentration : 0;
   }
@@ -157,7 +161,8 @@ class KeyRows final : public RowsOfHead {
     const std::int64_t entries = dense.key_pattern->entries_of_key(dense.keys.position(number));
     output.chain = engine::chain_of(static_cast<double>(entries), output);
     output.parts.count = static_cast<double>(dense.problem.group());
-    // If no query can attend to a key, masked pairs leave no residue in the gradient of the key.
+    // If no query can attend to a key, masked pairs leave no small number (residue) in the gradient
+    // of the key.
     std::vector<double> residues(floor, floor + part.dim);
     for (double& one : residues) one *= entries == 0 ? 0 : pass_.arithmetic.phi;
     return {output, std::move(residues), !is_dv_ && pass_.cancelling.key[at(number)] != 0};

@@ -11,18 +11,19 @@
 #include "attention/bound/cancellation.hpp"
 #include "judge/tolerance.hpp"
 
-/// Converts the rows that the engine computes into parts of expectations.
+/// Converts the rows that the engine computes into expected values and tolerances, one block of
+/// rows at a time.
 namespace assay::conformance::attention {
 
-/// One output tensor whose expectation is made in parts.
+/// One output tensor. Its expected values and tolerances are computed in blocks of rows.
 class Tensor {
  public:
   /// Keeps a reference to the judged rows.
   Tensor(const Dense& dense, const Arithmetic& arithmetic, Part part, const spec::Extents& extents,
          const std::vector<std::int64_t>& judged, bool is_biasable);
 
-  /// Returns an expectation without rows. The caller returns it with give_back(), so that its
-  /// memory is reused: the extents of many sequences are long.
+  /// Returns an expectation without rows. The caller returns the object with give_back(), so that
+  /// its memory is reused: for many sequences this memory is large.
   Expectation empty();
   void give_back(Expectation e);
 
@@ -40,7 +41,7 @@ class Tensor {
 /// std::deque, because a Tensor cannot be moved.
 using Tensors = std::deque<Tensor>;
 
-/// The data that all passes share.
+/// The data that all passes over the heads share.
 struct Pass {
   const Dense& dense;
   const Arithmetic& arithmetic;
@@ -50,8 +51,8 @@ struct Pass {
   const TakePart& take;
 };
 
-/// The judged rows of one key head: entries [first, first + rows.size()) in the list of judged rows
-/// of a tensor. `rows` contains their indices among the rows of the head.
+/// The judged rows of one key head: entries [first, first + rows.size()) in a tensor's list of
+/// judged rows. `rows` contains the index of each row within the head.
 struct Slice {
   std::int64_t first = 0;
   std::vector<std::int64_t> rows;

@@ -14,8 +14,9 @@
 namespace assay::conformance::attention {
 namespace {
 
-/// E9. Computes the row term and its error from the given attention_in. The row term is summed in
-/// fp32, whatever type accumulates the matrix products.
+/// Equation E9. Computes the row term (the sum of dy times attention_in) and its error from the
+/// given attention_in. A kernel sums the row term in fp32, even if its matrix products have another
+/// accumulator.
 void given_delta(const Dense& dense, const attention::Call& call, const double* dy,
                  const double* output, RowTerms& row) {
   engine::Products<double> of;
@@ -28,15 +29,16 @@ void given_delta(const Dense& dense, const attention::Call& call, const double* 
   const auto delta = attention::row_term(on, call, of);
   row.delta = delta.value;
   row.delta_error = engine::symbol_of(delta);
-  // The bound of A4 already includes two roundings of the sum. `shared` counts them separately.
+  // Replaces the worst-case error of rule A4 (engine/README.md), which contains two roundings of
+  // the sum. These two roundings are counted in the member `shared` instead.
   row.delta_error.rigorous = of.magnitudes * engine::worst_dot(units, call.dim_v);
 }
 
 using spec::at;
 
-/// The loss also depends on the LSE: subtracts its gradient from the row term. A kernel subtracts
-/// it from the row term or adds it to dP - delta; the two roundings are at most those of both
-/// numbers.
+/// Handles a loss that also depends on the LSE (log-sum-exp): subtracts dlse, the gradient of the
+/// LSE, from the row term delta. A kernel may subtract dlse from delta, or add it to dP - delta. In
+/// both cases the two roundings are at most 2 u (|delta| + |dlse|), where u is the rounding unit.
 void subtract_dlse(double dlse, double u, RowTerms& row) {
   if (dlse == 0) return;
   const double error = 2 * u * (std::abs(row.delta) + std::abs(dlse));
@@ -47,8 +49,8 @@ void subtract_dlse(double dlse, double u, RowTerms& row) {
 
 attention::Row<double> row_of(const RowTerms& row) { return {row.max, row.sum, row.delta}; }
 
-/// The statistics and the row term of one row with `keys` entries, as a kernel computes them
-/// itself.
+/// Computes statistics and row term of one row as a kernel computes them itself. `keys`: the number
+/// of keys that the kernel processes.
 class OwnRow {
  public:
   OwnRow(const attention::Call& call, const Arithmetic& n, const RowProducts& products,
@@ -61,8 +63,8 @@ class OwnRow {
         u_(n.u),
         has_own_statistics_(n.numerics.stats == spec::Origin::own) {}
 
-  /// E10. Adds the error of the kernel's own statistics to the error of the maximum. Returns the
-  /// sum of the probabilities.
+  /// Equation E10. Adds the error of the kernel's own statistics to the error of the maximum.
+  /// Returns the sum of the probabilities.
   /// `sink`: the probability of the row's sink, or 0.
   double statistics(RowTerms& row, double sink) const {
     PairReading on(call_.units, {});
@@ -71,8 +73,7 @@ class OwnRow {
       const PairNumber s = score(on, row, c);
       const double p = times * exact_probability(row_of(row), s.value);
       sum += p;
-      // An error of x has no effect if e^x is below the smallest normal number for every x within
-      // the error.
+      // An error of x does not matter if e^x stays below the smallest normal number.
       generated +=
           engine::growth_at(s.value - row.max, s.rigorous) == 0 ? p : p * std::exp(s.rigorous);
       squares += p * p * s.squares;
@@ -80,7 +81,8 @@ class OwnRow {
     });
     if (!has_own_statistics_) return sum;
     double fixed = std::abs(std::log(sum)) + (keys_ + 4) * u_ + call_.exp_error;
-    // The backward reads one rounded number instead of m and z.
+    // With saves=lse the backward reads one rounded number, the LSE, instead of m (the row maximum)
+    // and z (the row sum).
     if (saves_lse(n_.numerics))
       fixed += saving_error(std::abs(row.max), std::abs(std::log(row.sum)), n_);
     row.max_error = {std::abs(std::log(generated / sum)) + fixed, std::sqrt(squares),
@@ -88,9 +90,9 @@ class OwnRow {
     return sum;
   }
 
-  /// E11. Computes the row term sum_j P dP as the kernel computes it, and its error. If `output`,
-  /// the result of the kernel's own forward pass, is given, the row term is dy . output instead,
-  /// and the rounding errors of that forward pass are added.
+  /// Equation E11. Computes the row term sum_j P dP as the kernel computes it, and its error.
+  /// `output`: the result of the kernel's own forward pass, or empty. If it is given, the row term
+  /// is dy . output, and the rounding errors of that forward pass are added.
   void row_term(RowTerms& row, const Arithmetic& n, const double* dy,
                 const std::vector<double>& output) const {
     PairReading on(call_.units, {engine::Symbol{}, row.max_error});
@@ -103,8 +105,8 @@ class OwnRow {
     });
     for (const auto& [times, s, p, dp, product] : all) {
       const double size = std::abs(dp.value), added = (keys_ + 4) * u_;
-      // An error that all P of a row share leaves sum_j P (dP - delta) unchanged only if the kernel
-      // normalises P itself.
+      // All P of a row may share an error, for example the error of the softmax sum z. Such an
+      // error cancels in sum_j P (dP - delta) only if the kernel normalises P itself.
       const double t = has_own_statistics_ ? std::abs(dp.value - delta.value) : size;
       delta.rigorous += times * (product.rigorous + added * on.magnitude(p) * on.magnitude(dp));
       delta.squares += times * times *
@@ -134,8 +136,8 @@ class OwnRow {
     const PairNumber dp = on.stored(attention::dprob(on, call_, pair), call_.dprob);
     return {times, s, p, dp, p * dp};
   }
-  /// E11a. Adds the rounding errors of the forward pass: of the staged P, of the cast of the
-  /// output, and of the sums.
+  /// Equation E11a. Adds the rounding errors of the forward pass: the rounding of P to 16 bits, the
+  /// cast of the output, and the sums.
   void add_roundings_of_output(const std::vector<Terms>& all, const Arithmetic& n, const double* dy,
                                const std::vector<double>& output,
                                engine::Tolerance<double, 0>& delta) const {
@@ -170,7 +172,7 @@ class OwnRow {
   bool has_own_statistics_;
 };
 
-/// Returns one row of the output of the forward pass that produced the statistics.
+/// Computes one output row of the forward pass, from the given statistics of the row.
 std::vector<double> output_of(const Dense& dense, const Variant* variant,
                               const RowProducts& products, const RowTerms& row) {
   const auto& [b, n, i] = products.query;
@@ -199,9 +201,8 @@ bool output_belongs(const Dense& dense, const spec::RowPosition& query,
   return true;
 }
 
-/// For every row of one head: adds the errors of the statistics and the row term, if the kernel
-/// computes them itself. Returns whether the given statistics and attention_in match the other
-/// inputs.
+/// Adds the errors of statistics and row term for every row of one head, if the kernel computes
+/// these itself. Returns whether the given statistics and attention_in match the other inputs.
 bool own_terms(const Dense& dense, const Arithmetic& n, std::int64_t b, std::int64_t head,
                AllRowTerms& all) {
   const attention::Call call = call_of(dense, n);
@@ -229,7 +230,7 @@ bool own_terms(const Dense& dense, const Arithmetic& n, std::int64_t b, std::int
 }  // namespace
 
 attention::Pair<double> pair_of(const RowProducts& products, std::size_t c) {
-  // The products of dP already include kappa.
+  // The dP products already contain the factor kappa (1 / keep_prob, the dropout scale).
   return {{products.score[c], products.score_abs[c], products.score_sq[c]},
           {products.dprob[c], products.dprob_abs[c], products.dprob_sq[c]},
           1,

@@ -106,7 +106,7 @@ class RowOfSink {
   double sink_;
 };
 
-/// Adds up all rows of one head of one sequence.
+/// Sums over all query rows of one head in one sequence.
 Sums sums_of_head(const Dense& dense, const Arithmetic& n, const AllRowTerms& all, std::int64_t b,
                   std::int64_t head) {
   const Call call = call_of(dense, n);

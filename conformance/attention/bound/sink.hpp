@@ -5,7 +5,8 @@
 
 namespace assay::conformance::attention {
 
-/// Returns the expectation of dsink without its entries: one row of one element per query head.
+/// Returns name, shape and rows of the expected dsink, without values. Each query head is one row
+/// of one element.
 Expectation sink_frame(const Dense& dense);
 
 /// Returns the expectation of dsink. All queries are summed, also if only some rows of the other

@@ -9,7 +9,8 @@
 
 namespace assay::conformance::attention {
 
-/// E16. C = X^T X and X X^T have the same tr C and tr(C^2), so the smaller matrix is computed.
+/// Equation E16. The matrices X^T X and X X^T have the same trace, and their squares have the same
+/// trace, so the smaller matrix suffices.
 double effective_channels(std::span<const double* const> rows, std::int64_t dim) {
   constexpr std::int64_t most_rows = 512;
   const std::int64_t step = std::max<std::int64_t>(1, std::ssize(rows) / most_rows);

@@ -9,8 +9,8 @@ namespace assay::conformance::attention {
 
 using spec::at;
 
-/// E16. Effective number of independent channels: (tr C)^2 / tr(C^2) of C = X^T X, from at most 512
-/// evenly spaced rows.
+/// Equation E16. Returns the effective number of independent channels, (tr C)^2 / tr(C^2) with C =
+/// X^T X. X contains at most 512 evenly spaced rows.
 double effective_channels(std::span<const double* const> rows, std::int64_t dim);
 
 }  // namespace assay::conformance::attention

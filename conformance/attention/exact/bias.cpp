@@ -17,9 +17,9 @@ bool is_compressed(spec::PseShape shape) {
   return shape == spec::PseShape::bnhs || shape == spec::PseShape::one_nhs;
 }
 
-/// pse_type 3 (square roots): the slope must distinguish neighbouring keys even at the largest
-/// distance between a query and its nearest key. At much larger distances some slopes are too
-/// small.
+/// Returns the exponent of the slopes for pse_type 3 (square roots). A slope must be so large that
+/// neighbouring keys have scores 128 apart, even at the largest distance between a query and its
+/// nearest key. At much larger distances some slopes are too small.
 int root_bits_of(const Op::Problem& p) {
   constexpr int most = 10;
   const std::int64_t shift = std::abs(centre_of(p, 0, 0));
@@ -36,8 +36,9 @@ Bias::Bias(const ExactPlan& plan)
       random_(stream(plan.seed, Stream::exact_case).bits(~std::uint64_t{0}),
               static_cast<std::uint64_t>(Stream::exact_case)),
       root_bits_(root_bits_of(plan.problem)) {
-  // Codes with only a few bits cannot select a few keys out of many, so the bias lowers the scores
-  // of all but a few keys.
+  // A query selects keys by the bits of their codes. Codes with only a few bits cannot select a few
+  // keys out of many. For small head sizes the bias therefore lowers the scores of all but a few
+  // keys.
   constexpr std::int64_t few_channels = 8, few_keys = 4, scores = 1 << 16;
   const std::int64_t keys = std::max<std::int64_t>(plan.problem.seq_kv, 1);
   const std::int64_t half = scores / 2;
@@ -70,7 +71,7 @@ bool Bias::lowers(std::uint64_t slice, std::int64_t column) const {
 std::int64_t Bias::share(std::uint64_t slice) const {
   if (plan_->raises == 0) return 0;
   const Random row(random_.bits(slice), static_cast<std::uint64_t>(Stream::sampling));
-  // If scale.factor is 3, the result is even: bf16 cannot represent 3 * n for odd n above 128.
+  // If scale.factor is 3, the result must be even: bf16 cannot represent 3 * n for odd n above 128.
   return plan_->scale.factor == 1 ? row.integer(0, -8, 8) : 2 * row.integer(0, -1, 1);
 }
 
@@ -95,7 +96,8 @@ std::int64_t Bias::steepness(std::int64_t b, std::int64_t n) const {
 
 /// A slope is 0 with probability 1/8, and negative with probability 1/4. One head always has a
 /// positive slope, so that most of its rows are exact. With pse_type 3 (square roots) no slope is
-/// negative: the farthest keys would count, and few of their distances have an integer root.
+/// negative: the farthest keys would have the largest weights, and few of their distances have an
+/// integer root.
 std::int64_t Bias::sign_of_slope(std::int64_t n, std::int64_t head) const {
   const auto heads = static_cast<std::uint64_t>(plan_->problem.heads_q);
   if (static_cast<std::uint64_t>(n) == plan_->seed % heads) return 1;

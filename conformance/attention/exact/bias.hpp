@@ -9,29 +9,32 @@
 
 namespace assay::conformance::exact {
 
-/// The position bias of an exact case: a pure function of the plan, so that rows that share an
-/// element of the tensor agree on it.
+/// The position bias of an exact case (every correct kernel computes the same bits). The bias
+/// depends only on the plan (random seed and parameters) of the case, so that all rows that read an
+/// element of pse_shift agree on its value.
 ///
-/// Units: scores and bias are integer multiples of scale.factor. The outer tensor is pse_shift of
-/// pse_type 0 or 1. Its elements are -share * factor, or -(share + 128) * factor where it lowers
-/// the score; for pse_type 1 they are divided by scale_value.
+/// Units: scores and bias are integer multiples of scale.factor. With pse_type 0 or 1, share()
+/// lowers all scores of a row, and a key with a lowered score is lowered by another 128. The
+/// element of pse_shift is then -share * factor, or -(share + 128) * factor; for pse_type 1 these
+/// numbers are divided by scale_value.
 class Bias {
  public:
   explicit Bias(const ExactPlan& plan);
 
-  /// Returns whether the outer tensor (pse_shift) lowers score (i, j) by 128.
+  /// Returns whether pse_shift lowers the score (i, j) by 128.
   bool lowers(std::int64_t b, std::int64_t n, std::int64_t i, std::int64_t j) const;
-  /// Returns the share: the amount by which the outer tensor lowers every score of a row, not
-  /// counting the 128.
+  /// Returns the amount by which pse_shift lowers every score of a row. The result does not contain
+  /// the 128 by which pse_shift lowers some scores in addition.
   std::int64_t share(std::int64_t b, std::int64_t n, std::int64_t i) const;
-  /// Returns the slope of a head: positive, 0 or, for pse_type 2, negative.
+  /// Returns the slope of a head. It is positive or 0; with pse_type 2 it may also be negative.
   std::int64_t steepness(std::int64_t b, std::int64_t n) const;
-  /// Returns the amount by which the slope lowers scores at this distance. Returns nothing in two
-  /// cases: the amount is not an integer; or the score at the next distance is not at least 128
-  /// lower (next: the next larger distance, for a negative slope the next smaller one).
+  /// Returns the amount by which the slope lowers scores at this distance. Returns nothing if the
+  /// amount is not an integer. Also returns nothing if the score at the next larger distance (for a
+  /// negative slope: the next smaller one) is less than 128 lower.
   std::optional<std::int64_t> depth(std::int64_t b, std::int64_t n, std::int64_t distance) const;
 
-  /// Fills pse_shift. Errors: NoExactCase if the type of pse_shift cannot represent a number.
+  /// Fills pse_shift. Errors: NoExactCase if the type of pse_shift cannot represent one of the
+  /// numbers.
   void write(spec::Tensor& tensor) const;
 
  private:

@@ -8,16 +8,16 @@ namespace assay::conformance::exact {
 namespace {
 
 constexpr std::size_t most_keys = 8;
-/// The smallest allowed difference between the scores of attended keys and all other scores.
+/// The scores of attended keys must exceed all other scores of the row by at least this number.
 constexpr std::int64_t apart = 128;
 
 bool is_exact(std::size_t keys) { return keys <= most_keys && std::has_single_bit(keys); }
 
-/// Draws the maximum of a row. It is a multiple of the number that a query contains per code bit,
-/// so that the numbers of the query need no more digits. If the kernel declares the fused form or
-/// the LSE form, the maximum is a power of two, because that form would round other values.
-/// Otherwise the maximum may be 3 times a power of two: this reveals a fused form that is not
-/// declared.
+/// Returns a random maximum score for a row. The maximum is a multiple of the number that the query
+/// has in one code channel, so that the numbers of the query need no more digits. If the kernel
+/// declares the fused exponential or the LSE form, the maximum is a power of two, because these
+/// forms round other values. Otherwise the maximum may be 3 times a power of two: this detects a
+/// fused exponential that is not declared.
 std::int64_t draw_offset(const ExactPlan& plan, Draws& draws) {
   constexpr std::int64_t of_one_bit = 64;
   const bool rounds = plan.numerics.fused || plan.numerics.lse_form;
@@ -31,11 +31,11 @@ std::int64_t draw_offset(const ExactPlan& plan, Draws& draws) {
 /// One query row, with its first and last unmasked key.
 struct Chooser::Row {
   std::int64_t n, i, first, last;
-  std::int64_t slope;     ///< of the head; 0: no slopes, or none in this head
-  bool lowered = false;   ///< the bias lowers all unmasked keys
-  std::int64_t side = 0;  ///< 1: products cancel the slope of the keys before the query; only
-                          ///< keys before the query count; -1: the same for keys after the query;
-                          ///< 0: neither
+  std::int64_t slope;    ///< of the head; 0: no slopes, or none in this head
+  bool lowered = false;  ///< the bias lowers all unmasked keys
+  /// If products of query and key cancel the slope on one side of the query, the row uses only the
+  /// keys of that side. 1: keys before the query; -1: keys after it; 0: the slope is not cancelled.
+  std::int64_t side = 0;
 };
 
 Chooser::Chooser(const ExactPlan& plan, const KeyHead& head, const ScoreCode& score_code,
@@ -50,13 +50,14 @@ bool Chooser::keeps(const Row& row, std::int64_t j) const {
   return sides_.key_pattern.times(head_.b, row.n, row.i, j) != 0;
 }
 
-/// Adds the key as many times as the row attends to it.
+/// Lists the key as often as the row attends to it.
 void Chooser::attend(const Row& row, std::int32_t j, Choice& choice) const {
   const std::int64_t times = sides_.key_pattern.times(head_.b, row.n, row.i, j);
   choice.keys.insert(choice.keys.end(), static_cast<std::size_t>(times), j);
 }
 
-/// Returns whether the key is unmasked and no unmasked key has a higher bias.
+/// Returns whether the row may attend to the key: the key is unmasked, and no unmasked key has a
+/// higher bias.
 bool Chooser::offers(const Row& row, std::int64_t j) const {
   return keeps(row, j) && (row.lowered || !sides_.bias.lowers(head_.b, row.n, row.i, j));
 }
@@ -84,7 +85,7 @@ Choice Chooser::choose(std::int64_t n, std::int64_t i, Draws draws) {
   return choice;
 }
 
-/// Limits the row to the unmasked keys on one side of its position, if there are any.
+/// Restricts the row to the unmasked keys before its position, or to those after it.
 void Chooser::halve(Row& row, Draws& draws) const {
   const std::int64_t centre = centre_of(plan_->problem, head_.b, row.i);
   std::int64_t last = std::min(row.last, centre), first = std::max(row.first, centre);
@@ -98,7 +99,8 @@ void Chooser::halve(Row& row, Draws& draws) const {
     row.first = first;
 }
 
-/// Compensates for the bias. If the plan has offsets, also gives the row a maximum other than 0.
+/// Raises the scores of a row to compensate for its bias. If the test case allows it, also gives
+/// the row a maximum other than 0.
 void Chooser::raise(const Row& row, Choice& choice, Draws& draws) const {
   const std::int64_t factor = plan_->scale.factor;
   if (plan_->raises > 0) choice.raised += sides_.bias.share(head_.b, row.n, row.i);
@@ -113,8 +115,9 @@ void Chooser::raise(const Row& row, Choice& choice, Draws& draws) const {
   choice.maximum += static_cast<double>(factor * choice.offset);
 }
 
-/// Makes the row attend to the offered keys whose codes equal `code` in the bits that are set in
-/// `care`. Returns false if the number of these keys is not 1, 2, 4 or 8.
+/// Each key has a code of several bits. Makes the row attend to all available keys with this code;
+/// only bits that are set in `care` must match. Returns false if the number of these keys is not 1,
+/// 2, 4 or 8.
 bool Chooser::take(const Row& row, std::uint32_t code, std::uint32_t care, Choice& choice) const {
   const std::uint32_t free = score_code_->code_mask() & ~care;
   choice = {.code = code, .care = care};
@@ -134,8 +137,8 @@ bool Chooser::take(const Row& row, std::uint32_t code, std::uint32_t care, Choic
   return choice.exact;
 }
 
-/// Returns the offered keys that are most useful to attend to. Keys that few rows have used come
-/// first.
+/// Returns candidate keys for the row: the first and last available key, and a few random ones.
+/// Keys that few rows have used come first.
 std::vector<std::int32_t> Chooser::wanted_keys(Row& row, Draws& draws) const {
   std::vector<std::int32_t> wanted;
   const auto want = [&](std::int64_t j) {
@@ -163,8 +166,9 @@ std::vector<std::int32_t> Chooser::wanted_keys(Row& row, Draws& draws) const {
   return wanted;
 }
 
-/// Returns the bit in which the codes of two keys differ, if they differ in one bit only. A row
-/// that ignores this bit attends to one key more if the mask is off by one.
+/// Returns the bit in which the codes (bit patterns) of two keys differ, or 0 if several bits
+/// differ. A row that accepts both values of this bit attends to a wrong key if the mask is off by
+/// one.
 std::uint32_t Chooser::edge_bit(std::int64_t kept, std::int64_t excluded) const {
   const std::uint32_t difference = score_code_->code(kept) ^ score_code_->code(excluded);
   return std::has_single_bit(difference) ? difference : 0;
@@ -189,8 +193,8 @@ Choice Chooser::choose_by_code(Row& row, Draws& draws) const {
     if (take(row, score_code_->code(wanted), score_code_->code_mask(), choice)) return choice;
   }
   if (take_any_cell(row, choice)) return choice;
-  // Fallback if no set of keys has a suitable size: the row attends to all keys with the code of
-  // one wanted key, and has the statistics of these keys.
+  // Fallback if there is no set of 1, 2, 4 or 8 keys: the row attends to all keys with the code of
+  // one candidate key, and its softmax statistics are those of these keys.
   choice = {.code = score_code_->code(all_wanted.front()), .care = score_code_->code_mask()};
   for (const std::int32_t j : score_code_->cell(choice.code))
     if (j >= row.first && j <= row.last && offers(row, j)) attend(row, j, choice);
@@ -227,16 +231,17 @@ Choice Chooser::choose_by_level(const Row& row, Draws& draws) const {
   return choice;
 }
 
-/// Makes the row attend to the key at its own position and to one neighbour. This is possible if
-/// the parity channel can compensate for the different roots of distances 0 and 1.
+/// Makes the row attend to the key at its own position and to one neighbour. The distances 0 and 1
+/// have different square roots, so this requires a parity channel, which adds a number to the
+/// scores of odd keys.
 std::optional<Choice> Chooser::choose_neighbours(const Row& row, Draws& draws) const {
   const std::int64_t centre = centre_of(plan_->problem, head_.b, row.i);
   const std::int64_t slope = row.slope, side = draws.sign();
   const auto kept_at = [&](std::int64_t j) {
     return j >= row.first && j <= row.last && keeps(row, j);
   };
-  // A key holds 0 or 1 in the parity channel, but 8 in a raise channel. The number of the query
-  // must therefore be 8 times as large.
+  // A key has 0 or 1 in the parity channel, but 8 in a raise channel (which adds the same amount to
+  // all scores). The number of the query must therefore be 8 times as large.
   if (plan_->parities == 0 || slope < 0 || !kept_at(centre) || !score_code_->can_raise(8 * slope))
     return std::nullopt;
   for (const std::int64_t neighbour : {centre + side, centre - side}) {
@@ -258,8 +263,9 @@ std::optional<Choice> Chooser::choose_neighbours(const Row& row, Draws& draws) c
   return std::nullopt;
 }
 
-/// Makes the row attend to the unmasked key that is nearest in position; of two equally near keys,
-/// to both or to one. If the slope is negative, the farthest key is used instead of the nearest.
+/// Makes the row attend to the unmasked key that is nearest in position. If two keys are equally
+/// near, the row attends to both or to one. If the slope is negative, the farthest key is used
+/// instead of the nearest.
 Choice Chooser::choose_by_distance(const Row& row, Draws& draws) const {
   if (const auto choice = choose_neighbours(row, draws)) return *choice;
   const std::int64_t centre = centre_of(plan_->problem, head_.b, row.i);

@@ -6,8 +6,8 @@
 
 namespace assay::conformance::exact {
 
-/// A sequence of random numbers for one purpose. The numbers depend only on the parent and the
-/// index.
+/// A sequence of random numbers for one purpose. The numbers depend only on the parent generator
+/// and the index.
 class Draws {
  public:
   Draws(const Random& parent, std::uint64_t index)
@@ -19,7 +19,7 @@ class Draws {
   /// Returns true with probability 1 / out_of.
   bool one_in(std::int64_t out_of) { return integer(0, out_of - 1) == 0; }
   std::int64_t sign() { return one_in(2) ? 1 : -1; }
-  /// Returns the random generator for purposes that depend on this one.
+  /// Returns the random generator from which sequences for other purposes can be created.
   const Random& random() const { return random_; }
 
  private:
@@ -27,8 +27,8 @@ class Draws {
   std::uint64_t next_ = 0;
 };
 
-/// The purposes for which random numbers are drawn. Each purpose has its own sequence, for a case
-/// or for the heads that share one key head.
+/// The purposes of random numbers in an exact case (every correct kernel computes the same bits).
+/// Each purpose has its own sequence, per case or per key head.
 enum class Purpose : std::uint64_t { channels, codes, choices, key, query, value, dy, thinning };
 
 inline Draws draws(const Random& parent, Purpose purpose) {

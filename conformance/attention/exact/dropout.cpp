@@ -20,7 +20,7 @@ bool Dropout::keeps(std::int64_t b, std::int64_t n, std::int64_t i, std::int64_t
   return (word(score / 64) >> score % 64 & 1) != 0;
 }
 
-/// A bit of the result is 1 if the same bit is 1 in each of drop_shift random words.
+/// Combines drop_shift random words with AND, so that each bit is 1 with probability 2^-drop_shift.
 std::uint64_t Dropout::word(std::uint64_t index) const {
   std::uint64_t bits = ~std::uint64_t{0};
   for (int k = 0; k < plan_->drop_shift; ++k)

@@ -36,7 +36,7 @@ void thin(Thinning& thinning, Sum sum) {
   }
 }
 
-/// The judged rows of every head in one sequence.
+/// The row positions in one sequence that the judge compares, the same for every head.
 struct Rows {
   std::vector<std::int64_t> query, key;
 };
@@ -64,8 +64,8 @@ Built build(const ExactPlan& plan, const GroupBuilder& builder, const Rows& judg
                     " attempts with smaller numbers");
 }
 
-/// Splits rows of columns[0] + columns[1] elements: appends the first columns[0] elements of each
-/// to `main`, the others to `rope`.
+/// Splits rows of columns[0] + columns[1] elements. Appends the first columns[0] elements of each
+/// row to `main`, and the remaining elements to `rope`.
 void append(std::vector<Dyadic>& main, std::vector<Dyadic>& rope, const std::vector<Dyadic>& rows,
             std::array<std::int64_t, 2> columns) {
   auto next = rows.begin();
@@ -83,7 +83,7 @@ void append_rows(std::vector<std::int64_t>& all, const spec::Extents& extents, s
     for (const std::int64_t s : judged) all.push_back(extents.row(b, n, s));
 }
 
-/// Makes the tensors and exact gradients of a case, sequence by sequence.
+/// Generates the tensors and exact gradients of a case, sequence by sequence.
 class Maker {
  public:
   Maker(const AttentionCase& c, const ExactPlan& plan, const KeyPattern& key_pattern,

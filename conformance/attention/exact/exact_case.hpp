@@ -9,14 +9,15 @@
 
 namespace assay::conformance::exact {
 
-/// Returns the exact case of `c`. `key_pattern` says which keys a query attends to; the inputs
-/// contain no mask. If `value` is `merged`, dk of the result is the sum of dk and dv. Errors:
-/// NoExactCase if there is none.
+/// Generates the exact case of `c`: inputs for which every correct kernel computes the same bits.
+/// `key_pattern` says which keys a query attends to; the inputs contain no mask. If `value` is
+/// `merged` (the key tensor also serves as value), dk of the result is the sum of dk and dv.
+/// Errors: NoExactCase if no exact case exists for `c`.
 AttentionExactCase attending(const AttentionCase& c, const spec::Numerics& numerics,
                              const KeyPattern& key_pattern, ExactPart part,
                              ValueForm value = ValueForm::own);
 
-/// Returns the exact gradients with their names, rows and channels.
+/// Returns the exact gradients, each with its name, rows and channels.
 std::vector<ExactTensor> exact_tensors(const AttentionExactCase& exact_case, const Op::Problem& p);
 /// Compares every element of the judged rows with the exact gradients, as `judge_exact` does.
 /// `most_times`: the largest number of times that a query attends to one key.

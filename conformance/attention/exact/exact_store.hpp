@@ -7,7 +7,8 @@
 
 namespace assay::conformance::exact {
 
-/// Stores a number. Errors: NoExactCase if the tensor's type cannot represent it.
+/// Stores a number without rounding. Errors: NoExactCase if the tensor's type cannot represent the
+/// number.
 inline void store_exactly(spec::Tensor& tensor, std::int64_t element, double value) {
   tensor.store(element, value);
   if (tensor.load(element) != value)

@@ -12,7 +12,7 @@ namespace {
 
 using spec::at;
 
-/// exp(-104) is less than half the smallest number of fp32.
+/// The weight exp(-104) is less than half the smallest fp32 number, so it becomes 0.
 constexpr double too_far = 104;
 constexpr std::int64_t most_entries = 8;
 
@@ -22,7 +22,8 @@ struct Weighed {
   std::int64_t count = 0;
 };
 
-/// Returns the keys that share the largest score; count 0 if the row is not exact.
+/// Returns the keys that share the largest score of the row. Returns no keys if the output of the
+/// row cannot be exact.
 Weighed weigh(const attention::Dense& dense, const spec::RowPosition& row) {
   const std::int64_t kv = row.n / dense.problem.group();
   std::vector<std::pair<double, std::int64_t>> scores;

@@ -8,18 +8,20 @@
 
 namespace assay::conformance::exact {
 
-/// The exact outputs of a forward, for the rows whose weights are 2^-k or 0.
+/// The exact outputs of a forward pass. Contains only rows in which all softmax weights are 2^-k or
+/// 0.
 struct ForwardAnswer {
   std::vector<std::int64_t> rows;  ///< numbers of Extents::row, ascending
   std::vector<Dyadic> softmax_max, softmax_sum, attention_out;
 };
 
-/// Computes these query rows (ascending numbers) from the inputs of an exact case. Leaves out a row
-/// if its largest scores are not 1, 2, 4 or 8, or if another score is so close that its weight is
-/// not 0 in fp32. Errors: NoExactCase if no row is left.
+/// Computes the given query rows (ascending row numbers) from the inputs of an exact case (every
+/// correct kernel computes the same bits). Leaves out a row if its largest score does not occur 1,
+/// 2, 4 or 8 times. Also leaves out a row if another score is so close that its weight is not 0 in
+/// fp32. Errors: NoExactCase if no row is left.
 ForwardAnswer forward_answer(const attention::Dense& dense, const std::vector<std::int64_t>& rows);
 
-/// The names, rows and channels of the exact outputs.
+/// Returns the exact outputs, each with its name, rows and channels.
 std::vector<ExactTensor> exact_tensors(const ForwardAnswer& answer, std::int64_t head_dim_v);
 
 }  // namespace assay::conformance::exact

@@ -16,7 +16,7 @@ std::int64_t halved(std::int64_t magnitude, int times) {
   return std::max<std::int64_t>(1, magnitude >> std::min(times, 62));
 }
 
-/// Returns how many times `magnitude` can be halved until it is 1.
+/// Returns how many times `magnitude` can be halved before it is 1.
 int halvings(std::int64_t magnitude) { return bit_length(magnitude) - 1; }
 
 std::vector<Channel> value_channels(const ExactPlan& plan, Draws draws) {
@@ -35,9 +35,9 @@ std::vector<Channel> value_channels(const ExactPlan& plan, Draws draws) {
   return channels;
 }
 
-/// Returns the roles of the channels of a value that has the numbers of key. `of_key` contains the
-/// roles of the channels of query and key. Pairs in which keys are equal also cancel in dP if dy
-/// has opposite numbers in them.
+/// Returns the role of each value channel, for cases in which value has the numbers of key.
+/// `of_key`: the roles of the channels of query and key. In a pair of channels, a key has equal
+/// numbers and dy has opposite numbers, so that their products cancel in dP.
 std::vector<Channel> channels_of_keys(const ExactPlan& plan, std::span<const Channel> of_key,
                                       Draws draws) {
   const std::int64_t dim = plan.problem.head_dim_v;
@@ -58,8 +58,9 @@ std::int32_t nonzero(std::int64_t magnitude, Draws& draws) {
   return static_cast<std::int32_t>(draws.sign() * draws.integer(1, magnitude));
 }
 
-/// Returns dS * keep_prob * 4^k after staging. Returns nothing if the staging meets an exact tie
-/// and the plan forbids ties.
+/// Returns dS * keep_prob * 4^k after the kernel has rounded dS to the type of its intermediates;
+/// the row attends to 2^k keys. Returns nothing if dS is an exact tie and the case must not contain
+/// ties.
 std::optional<std::int64_t> staged(const ExactPlan& plan, std::int64_t dscore, int log2_count) {
   if (!plan.staged_rounding) return dscore;
   const spec::Numerics& n = plan.numerics;
@@ -95,8 +96,8 @@ GroupBuilder::GroupBuilder(const ExactPlan& plan, const Sides& sides, const KeyH
       choices_.push_back(chooser.choose(n, i, Draws(choices, choices_.size())));
 }
 
-/// Returns how often a sum needed too many bits although all data were already as small as
-/// possible.
+/// Returns the number of attempts that failed although the data were already as small as possible,
+/// because a sum still needed too many bits.
 int GroupBuilder::persistence(const Thinning& thinning) const {
   const int dk = thinning.dk - halvings(plan_->magnitudes.data);
   const int dv = thinning.dv - halvings(plan_->magnitudes.dy_only);
@@ -144,7 +145,8 @@ Group GroupBuilder::build(const Thinning& thinning) const {
 
 void GroupBuilder::fill_keys(Group& group, const Magnitudes& magnitudes) const {
   const Random random = draws(random_, Purpose::key).random();
-  // The numbers of a value that dy multiplies are at most 1.
+  // If value has the numbers of key, these numbers have a magnitude of at most 1 in the channels
+  // where dy is not 0.
   const auto largest = [&](std::size_t d) {
     const bool shared = plan_->value != ValueForm::own && d < value_channels_.size() &&
                         value_channels_[d].role == Role::both;
@@ -198,7 +200,7 @@ void GroupBuilder::fill_query(Group& group, std::int64_t r, const Magnitudes& ma
   score_code_.spell_query(choices_[at(r)], query);
 }
 
-/// Computes the row of the output that a forward pass returns, dropout included.
+/// Computes the row of attention_in: the output of the forward pass, with dropout.
 void GroupBuilder::fill_output(Group& group, std::int64_t r, Draws& draws) const {
   Row& row = group.rows[at(r)];
   const std::int64_t n = head_.kv * plan_->problem.group() + r / head_.queries;
@@ -262,9 +264,9 @@ void GroupBuilder::draw_dy(std::span<std::int32_t> dy, const Row& row, const Mag
   }
 }
 
-/// Sets dS of the attended keys, in units of 1 / keep_prob: P (dP - delta), where P = 2^-k and
-/// delta is the product of dy and attention_in. Returns false if the result of the staging is not
-/// unique.
+/// Sets dS of the attended keys, in units of 1 / keep_prob. The formula is P (dP - delta), where P
+/// = 2^-k and delta is the product of dy and attention_in. Returns false if the kernel may round dS
+/// in more than one way.
 bool GroupBuilder::set_dscore(const Group& group, std::int64_t r, Row& row) const {
   const std::span<const std::int32_t> dy = group.dy.row(r);
   std::int64_t delta = 0;

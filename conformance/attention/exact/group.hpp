@@ -9,7 +9,7 @@
 
 namespace assay::conformance::exact {
 
-/// Rows of small integers.
+/// A matrix of small integers, stored row by row.
 class Matrix {
  public:
   Matrix() = default;
@@ -29,7 +29,7 @@ class Matrix {
   std::vector<std::int32_t> values_;
 };
 
-/// One query row, as integers.
+/// One query row of an exact case. All its numbers are integers.
 struct Row {
   Choice choice;
   int log2_count = 0;                ///< log2 of the number of attended keys, if any
@@ -42,8 +42,8 @@ struct Row {
   bool keeps(std::size_t member) const { return (kept >> member & 1) != 0; }
 };
 
-/// The tensors of one key head and of the query heads that read it, as integers.
-/// Units: query 2^query_exponent, all others 1. In query and key rows the rope channels come last.
+/// The tensors of one key head and of the query heads that use it, as integers. Units:
+/// 2^query_exponent for query, 1 for all others. In query and key rows the rope channels come last.
 /// The rows of query and dy are indexed by (head within the group, i); the head is the slowest
 /// index.
 struct Group {
@@ -52,8 +52,8 @@ struct Group {
   std::vector<Row> rows;
 };
 
-/// Generates the integers of one key head. If sums would not be exact, the next attempt uses
-/// smaller numbers, or fewer rows contribute.
+/// Generates the integers of one key head and its query heads. If sums would not be exact, the next
+/// attempt uses smaller numbers, or sets dy of some rows to 0.
 class GroupBuilder {
  public:
   GroupBuilder(const ExactPlan& plan, const Sides& sides, const KeyHead& head);
@@ -78,7 +78,8 @@ class GroupBuilder {
   const Dropout* dropout_;
   Random random_;
   ScoreCode score_code_;
-  /// left_only: only dy uses it; both: also value; right_only: dy is 0.
+  /// The role of each value channel. left_only: only dy has numbers there; right_only: only value
+  /// has numbers; both: dy and value have numbers.
   std::vector<Channel> value_channels_;
   std::vector<Choice> choices_;
 };

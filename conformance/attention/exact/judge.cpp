@@ -11,7 +11,7 @@ namespace {
 
 enum class Side : std::uint8_t { query, key, value };
 
-/// The output tensor and the channels that an exact tensor describes.
+/// Describes one exact tensor: the output tensor that contains it, and its channels there.
 struct Place {
   const spec::Tensor* output;
   spec::Extents extents;
@@ -19,7 +19,7 @@ struct Place {
   std::int64_t first_channel = 0;  ///< among the channels of the product
 };
 
-/// Returns the locations, in the order of `exact_tensors`.
+/// Returns for each exact tensor its output tensor and channels, in the order of `exact_tensors`.
 std::vector<Place> places_of(const Op::Problem& p, const attention::GradientTensors& outputs) {
   std::vector<Place> places = {{outputs.dq, query_extents(p), Side::query},
                                {outputs.dk, key_extents(p), Side::key},
@@ -32,9 +32,10 @@ std::vector<Place> places_of(const Op::Problem& p, const attention::GradientTens
   return places;
 }
 
-/// E23. If an exact gradient is 0, residues up to this size also count as 0. They come from masked
-/// pairs, whose probabilities may be as large as numerics.floor. Each pair counts as often as a
-/// query can attend to a key.
+/// Equation E23. Computes residues: the small numbers that a kernel may write where the exact
+/// gradient is 0. They come from masked pairs, which may have probabilities up to numerics.floor
+/// instead of 0. Each pair is multiplied by the largest number of times that a query can attend to
+/// a key.
 class Residues {
  public:
   Residues(const Op::Problem& p, const Op::Inputs& inputs, const spec::Numerics& numerics,
@@ -58,8 +59,9 @@ class Residues {
   }
 
  private:
-  /// The residue is also staged and cast, so rounding may make it slightly larger than the exact
-  /// bound.
+  /// The kernel rounds a residue (a small number instead of 0) two more times: to the type of its
+  /// intermediates, and to the type of the output. The residue may then be slightly larger than its
+  /// exact bound.
   static constexpr double cast_slack = 1 + 0x1p-5;
 
   double phi_;  ///< 0: no residue is computed

@@ -48,7 +48,7 @@ Scale scale_of(const Op::Problem& p) {
   return *scale;
 }
 
-/// Returns t for keep_prob = 2^-t.
+/// Returns the exponent t with keep_prob = 2^-t.
 int drop_shift_of(const Op::Problem& p) {
   constexpr int largest = 10;
   for (int shift = 0; shift <= largest; ++shift)
@@ -76,15 +76,16 @@ bool is_nearest(spec::Rounding rounding) {
          rounding == spec::Rounding::unknown;
 }
 
-/// Returns whether staging rounds P so coarsely that a relative error of about 2^-16 disappears.
+/// Returns whether the kernel rounds P to a narrow type, in which a relative error of about 2^-16
+/// disappears.
 bool absorbs_errors(const spec::Numerics& n) {
   return bits_of(n.stage) < 24 && is_nearest(n.round_stage);
 }
 
-/// Returns whether exp(score - maximum) of the attended keys is exactly 1 if the maximum is factor
-/// * 2^k. The fused form multiplies score and maximum by constants that are rounded separately. Its
-/// two products are equal if the maximum is a power of two; if it is three times a power of two,
-/// they may differ.
+/// Returns whether the kernel computes exp(score - maximum) = 1 exactly for attended keys, if the
+/// maximum is factor * 2^k. A kernel with a fused exponential multiplies score and maximum by
+/// constants that are rounded separately. The two products are equal if the maximum is a power of
+/// two; if it is three times a power of two, they may differ.
 bool keeps_maxima_exact(const spec::Numerics& n, const Scale& scale) {
   return !n.lse_form && (scale.factor == 1 || !n.fused);
 }
@@ -115,17 +116,18 @@ void require_exact_case(const AttentionCase& c, const spec::Numerics& n) {
 }
 
 /// Returns the number of channels in which both dy and value may be nonzero; they determine the
-/// size of dS. Track exact_staged needs many of them, since only long sums exceed the precision of
-/// the staged type.
+/// size of dS. The track (test method) exact_staged, which tests how a kernel rounds dS, needs many
+/// such channels: only long sums exceed the precision of the 16-bit type.
 std::int64_t shared_channels(const AttentionCase& c) {
   const std::int64_t dim = c.problem.head_dim_v;
   const bool many = c.track == Track::exact_staged && bits_of(c.problem.dtype) < 24;
   return std::max<std::int64_t>(1, many ? dim * 2 / 3 : dim / 2);
 }
 
-/// For 16-bit types dS is as large as the staged type allows; on track exact_staged it is some bits
-/// larger. For fp32 the parity of the seed selects one of two kinds of data: large data with small
-/// dS reveal rounded products; small data with dS of twelve bits reveal narrow staging.
+/// Returns the largest magnitudes of the data. For 16-bit types dS is as large as the type of the
+/// intermediates allows; in the track (test method) exact_staged it is some bits larger. For fp32
+/// an even or odd seed selects large data with small dS, which detect rounded products, or small
+/// data with dS of twelve bits, which detect intermediates that are rounded to 16 bits.
 Magnitudes magnitudes_of(const AttentionCase& c) {
   const bool staged_track = c.track == Track::exact_staged;
   switch (c.problem.dtype) {
@@ -162,8 +164,8 @@ std::int64_t highest_diagonal(const Op::Problem& p, std::int64_t b) {
   }
 }
 
-/// Returns whether all unmasked keys are at or before the position of their query, so that
-/// distances are differences without absolute values.
+/// Returns whether all unmasked keys are at or before the position of their query. A distance is
+/// then the position of the query minus that of the key, and needs no absolute value.
 bool looks_back(const Op::Problem& p) {
   for (std::int64_t b = 0; b < p.batch; ++b) {
     const std::int64_t diagonal = highest_diagonal(p, b);
@@ -172,7 +174,7 @@ bool looks_back(const Op::Problem& p) {
   return true;
 }
 
-/// Returns how an exact case treats the position bias. Channels of query and key can cancel a bias
+/// Chooses how an exact case handles the position bias. Channels of query and key can cancel a bias
 /// slope * distance only if products are exact and there are enough channels for all digits of the
 /// positions.
 BiasForm form_of(const AttentionCase& c, const spec::Numerics& n, const Scale& scale) {
@@ -193,8 +195,8 @@ BiasForm form_of(const AttentionCase& c, const spec::Numerics& n, const Scale& s
   return reach <= longest_steep && steepest * unit <= 1 ? BiasForm::halved : BiasForm::nearest;
 }
 
-/// Returns the number of channels that raise scores: several if the bias depends on the position,
-/// one if it consists of flags.
+/// Returns the number of channels with which a query raises its scores: several if the bias depends
+/// on the position, one if the bias only lowers some scores by 128.
 std::int64_t raises_of(const ExactPlan& plan) {
   const std::int64_t width = plan.width();
   if (plan.bias == BiasForm::none) return 0;
@@ -202,9 +204,9 @@ std::int64_t raises_of(const ExactPlan& plan) {
   return width >= 8 ? 3 : width >= 2 ? 1 : 0;
 }
 
-/// Returns the number of code bits that are needed to distinguish all keys, or the number for which
-/// there are channels if that is smaller. One channel is constant, `taken` channels have another
-/// purpose, and some contain data.
+/// Returns the number of code bits per key: enough to distinguish all keys, unless there are too
+/// few channels. One channel is constant, `taken` channels are already used otherwise, and some
+/// channels contain data.
 std::int64_t code_bits_of(const ExactPlan& plan, std::int64_t taken) {
   const std::int64_t width = plan.width(),
                      wanted = bit_length(std::max<std::int64_t>(plan.problem.seq_kv, 1) - 1);
@@ -217,7 +219,8 @@ void lay_out_channels(ExactPlan& plan) {
   if (plan.bias >= BiasForm::halved)
     plan.positions = (bit_length(plan.problem.seq_kv - 1) + digit_bits - 1) / digit_bits;
   plan.raises = raises_of(plan);
-  // Only the consecutive distances 0 and 1 both have integer roots. If the parity channel
+  // With pse_type 3 the bias is the square root of the distance. The square roots of two
+  // consecutive distances are both integers only for the distances 0 and 1. If the parity channel
   // compensates for the difference, these two neighbours have equal scores.
   constexpr std::int64_t roomy = 16;
   const bool exact_scores = bits_of(plan.numerics.store_s) == 24;
@@ -255,7 +258,7 @@ ExactPlan plan_of(const AttentionCase& c, const spec::Numerics& n, ValueForm val
   plan.magnitudes.data = std::min(plan.magnitudes.data, widest);
   plan.magnitudes.dy_only = std::min(plan.magnitudes.dy_only, widest);
   plan.value = value;
-  // attention_in contains sums of 8 values, which must be exact in bf16.
+  // attention_in contains sums of 8 values, and bf16 must represent these sums exactly.
   constexpr std::int64_t largest_of_key = 31;
   if (value != ValueForm::own)
     plan.magnitudes.data = std::min(plan.magnitudes.data, largest_of_key);
@@ -267,8 +270,8 @@ ExactPlan plan_of(const AttentionCase& c, const spec::Numerics& n, ValueForm val
 int query_exponent(const Scale& scale) { return std::min(0, scale.shift - 3); }
 
 std::int64_t dy_budget(const ExactPlan& plan, int k) {
-  // |dS| 4^k <= 2^(k+1) sum|dy| must fit into the staged operand, including the factor of the
-  // scale.
+  // The product |dS| 4^k (at most 2^(k+1) sum|dy|), multiplied by the factor of the scale, must fit
+  // into the type in which the kernel stores intermediates. A row attends to 2^k keys.
   const auto& n = plan.numerics;
   const std::int64_t budget =
       plan.staged_rounding

@@ -16,33 +16,35 @@ constexpr int bit_length(std::int64_t value) {
   return static_cast<int>(std::bit_width(static_cast<std::uint64_t>(value)));
 }
 
-/// scale_value = sign * factor * 2^-shift.
+/// The scale in integers: scale_value = sign * factor * 2^-shift.
 struct Scale {
   std::int64_t sign = 1, factor = 1;
   int shift = 0;
 };
 
 inline constexpr double largest_fp16 = 65504;
-/// The number of bits of a position that one channel for key positions contains.
+/// One channel contains this many bits of a key position.
 inline constexpr std::int64_t digit_bits = 4;
 
-/// The number of one key head in one sequence.
+/// Identifies one key head of one sequence: b, kv, and the lengths.
 struct KeyHead {
   std::int64_t b = 0, kv = 0, queries = 0, keys = 0;
 };
 
-/// How an exact case handles the position bias. flags: the outer tensor lowers some scores by 128.
-/// nearest: slopes are so steep that only the nearest keys matter (the farthest, if the slope is
-/// negative). halved: products compensate for a steep positive slope on one side of the query; keys
-/// on the other side are lowered twice. cancelled: products compensate for a gentle slope, if all
-/// keys are on one side.
+/// How an exact case (every correct kernel computes the same bits) uses the position bias. flags:
+/// pse_shift lowers some scores by 128. nearest: slopes are so steep that only the nearest keys
+/// matter (the farthest, if the slope is negative). halved: a steep positive slope; products of
+/// query and key cancel it on one side of the query, and double it on the other side. cancelled: a
+/// gentle slope that such products cancel; all keys are on one side.
 enum class BiasForm : std::uint8_t { none, flags, nearest, halved, cancelled };
 
-/// own: value has its own numbers. key: value has the numbers of key without its rope channels.
-/// merged: the same, and dk contains the sum of both gradients, in any order of additions.
+/// The contents of the value tensor. own: random numbers that differ from those of key. key: the
+/// numbers of key without the rope channels. merged: like key, and dk contains the sum of both
+/// gradients, in any order of additions.
 enum class ValueForm : std::uint8_t { own, key, merged };
 
-/// Largest magnitudes of the random integers in an exact case.
+/// Largest magnitudes of the random integers in an exact case (every correct kernel computes the
+/// same bits).
 struct Magnitudes {
   std::int64_t data = 63;           ///< data channels of query and key
   std::int64_t dy_shared = 1;       ///< dy where value is not 0, within dy_budget
@@ -50,14 +52,16 @@ struct Magnitudes {
   std::int64_t shared_per_row = 8;  ///< channels of dy_shared per row that are not 0
 };
 
-/// For each gradient: how many attempts failed because sums needed too many bits. After the first
-/// failures the data of these sums are halved, later dS is halved, and finally dy of some rows is
-/// set to 0.
+/// Counts, for each gradient, the attempts that failed because a sum needed too many bits. The
+/// first failures halve the data of these sums, later ones halve dS, and the last ones set dy of
+/// some rows to 0.
 struct Thinning {
   int dq = 0, dk = 0, dv = 0;
 };
 
-/// The properties of an exact case that follow from its type, its track and the numerics.
+/// The parameters from which the tensors of an exact case (every correct kernel computes the same
+/// bits) are generated. They follow from the problem, the track (the test method) and the numerics
+/// (the kernel's number formats and roundings).
 struct ExactPlan {
   Op::Problem problem;
   spec::Numerics numerics;
@@ -87,22 +91,22 @@ struct ExactPlan {
   std::int64_t width() const { return problem.head_dim + problem.head_dim_rope; }
 };
 
-/// Makes the plan of a case. Errors: NoExactCase if the case cannot be exact.
+/// Chooses the parameters of an exact case. Errors: NoExactCase if the case cannot be exact.
 ExactPlan plan_of(const AttentionCase& c, const spec::Numerics& numerics,
                   ValueForm value = ValueForm::own);
 
-/// Returns the exponent e for which a query and its gradient are integers times 2^e.
+/// Returns the exponent e such that all numbers of query and dq are integers times 2^e.
 int query_exponent(const Scale& scale);
 
-/// Returns the key position that is nearest to query i of sequence b: i plus the difference of the
-/// start indices.
+/// Returns the key position with bias distance 0 for query i of sequence b: i plus the difference
+/// of the start indices.
 std::int64_t centre_of(const Op::Problem& problem, std::int64_t b, std::int64_t i);
 
-/// Returns whether a kernel may store a value in fp16, whose range is small.
+/// Returns whether a kernel may store a value in fp16, which has a small range.
 bool has_fp16(const ExactPlan& plan);
 
-/// Returns the largest allowed sum of |dy| over the channels of a row in which value is not 0, if
-/// the row attends to 2^k keys.
+/// Returns the largest allowed sum of |dy| for a row that attends to 2^k keys. The sum runs over
+/// the channels in which value is not 0.
 std::int64_t dy_budget(const ExactPlan& plan, int k);
 
 }  // namespace assay::conformance::exact

@@ -12,14 +12,15 @@ namespace assay::conformance::exact {
 namespace {
 
 constexpr std::int64_t key_bit = 4, key_constant = 16, key_raise = 8;
-/// The number of bits in one part of a raise (an amount that is added to all scores of a row).
+/// A raise is an amount that a query adds to all its scores. It is split into parts with this
+/// number of bits.
 constexpr std::int64_t raise_bits = 6;
 
 using spec::at;
 
-/// Returns the keys in random order, but with four keys at the front: the first two, and two
+/// Returns the keys in random order, but with four keys at the front: the first two keys, and two
 /// neighbours elsewhere (often the last two). The rows of any causal mask can then attend to one,
-/// two or four of these four.
+/// two or four of these keys.
 std::vector<std::int32_t> wanted_order(std::int64_t keys, Draws& draws) {
   std::vector<std::int32_t> order = permutation(keys, draws);
   const std::int64_t other =
@@ -32,15 +33,15 @@ std::vector<std::int32_t> wanted_order(std::int64_t keys, Draws& draws) {
   return order;
 }
 
-/// Returns `word` with its bits in another order.
+/// Moves bit k of `word` to position bits[k].
 std::int64_t permuted(std::int64_t word, std::span<const std::int32_t> bits) {
   std::int64_t result = 0;
   for (std::size_t bit = 0; bit < bits.size(); ++bit) result |= (word >> bit & 1) << bits[bit];
   return result;
 }
 
-/// Returns the number of keys in the first cell. A user mask often leaves three of four keys, which
-/// is not a power of two. A cell of two keys is suitable for any mask.
+/// Returns the number of keys that share the first code: 2 or 4. The number is 2 with a user mask:
+/// such a mask often leaves three of four keys, which is not a power of two.
 std::int64_t first_room(const ExactPlan& plan, std::int64_t keys) {
   const Op::Problem& p = plan.problem;
   const bool user_mask =
@@ -48,8 +49,8 @@ std::int64_t first_room(const ExactPlan& plan, std::int64_t keys) {
   return user_mask || plan.bias == BiasForm::flags || keys < 4 ? 2 : 4;
 }
 
-/// Returns part `index` of `raise`, which is split into `count` parts; the last part is the
-/// remainder.
+/// A raise is an amount that a query adds to all its scores. Returns part `index` of `raise`, which
+/// is split into `count` parts; the last part is the remainder.
 std::int64_t part_of(std::int64_t raise, std::int64_t index, std::int64_t count) {
   const std::int64_t rest = raise >> raise_bits * index;
   const std::int64_t part = index + 1 == count ? rest : rest & ((1 << raise_bits) - 1);
@@ -118,16 +119,17 @@ void ScoreCode::assign_channels(Draws draws) {
 void ScoreCode::deal_codes(Draws draws) {
   const std::int64_t cells = std::int64_t{1} << code_bits_, keys = keys_;
   if (cells >= keys) {
-    // The codes of neighbouring keys differ in one bit. A row can therefore select the code of the
-    // last unmasked key without that bit, and detect a mask that is off by one.
+    // The codes (bit patterns) of neighbouring keys differ in one bit. A row can select the last
+    // unmasked key and ignore this bit. If the mask is off by one, the row then attends to a wrong
+    // key, and its gradients change.
     const std::vector<std::int32_t> bits = permutation(code_bits_, draws);
     const std::int64_t flipped = draws.integer(0, cells - 1);
     for (std::int64_t j = 0; j < keys; ++j)
       codes_[at(j)] = static_cast<std::int32_t>(permuted(j ^ (j >> 1), bits) ^ flipped);
   } else {
     const std::vector<std::int32_t> words = permutation(cells, draws);
-    // Each code has a cell: the keys that have it. Rows with many unmasked keys can attend to a
-    // cell of a few keys; one cell contains all remaining keys.
+    // Gives each code (bit pattern) to a few keys, except one code, which all remaining keys get.
+    // Rows with many unmasked keys can then attend to a few keys with the same code.
     std::fill(codes_.begin(), codes_.end(), words[0]);
     std::int64_t cell = 1, room = first_room(*plan_, keys_);
     for (const std::int32_t j : wanted_order(keys, draws)) {
@@ -152,8 +154,9 @@ void ScoreCode::deal_codes(Draws draws) {
 void ScoreCode::deal_levels(Draws draws) {
   const std::vector<std::int32_t> order = wanted_order(keys_, draws);
   const auto lower = static_cast<std::int32_t>(draws.sign());
-  // The levels of keys in a single channel. Without offsets the wanted keys have level 0, and all
-  // other levels are above 0 or all are below. With offsets, rows may have maxima other than 0.
+  // With a single channel, keys have levels (integers in this channel) instead of codes. If the
+  // maximum of every row must be 0, the first keys have level 0, and all other levels are 1 or all
+  // are -1. Otherwise the levels of the first eight keys give rows other maxima.
   for (std::int64_t k = 0; k < keys_; ++k) {
     const auto j = at(order[at(k)]);
     if (!plan_->offsets)
@@ -172,7 +175,7 @@ bool ScoreCode::can_raise(std::int64_t raise) const {
   if (raise == 0) return true;
   if (plan_->raises == 0) return false;
   const std::int64_t factor = plan_->scale.factor;
-  // The data must be exact also for kernels that multiply a query by the scale before the product,
+  // The data must also be exact for kernels that multiply a query by the scale before the product,
   // or store scores in a narrow type.
   constexpr int narrowest = 8;
   if (significant_bits(factor * raise) > spec::format_of(plan_->numerics.store_s).significand_bits)
@@ -202,9 +205,10 @@ void ScoreCode::spell_key(std::int64_t j, std::span<std::int32_t> row) const {
   }
 }
 
-/// E45.
+/// Equation E45: writes the numbers with which one query selects its keys.
 void ScoreCode::spell_query(const Choice& choice, std::span<std::int32_t> row) const {
-  // In units of 2^query_exponent, the number X/8 of a code channel is 16 times `unit`.
+  // In units of 2^query_exponent, a code channel of the query contains 16 times `unit`. The comment
+  // of the class ScoreCode calls this number X/8.
   const std::int64_t unit = plan_->scale.sign << std::max(plan_->scale.shift, 3);
   const std::int64_t spelt = std::popcount(choice.care);
   for (std::size_t d = 0; d < row.size(); ++d) {

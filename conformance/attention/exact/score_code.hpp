@@ -13,8 +13,8 @@
 
 namespace assay::conformance::exact {
 
-/// The purpose of a channel. `plus` and `minus` are a pair of channels: one operand holds equal
-/// values in the pair, the other operand opposite values, so that the products cancel.
+/// The purpose of a channel. `plus` and `minus` are a pair of channels: one operand has equal
+/// values in the pair, the other operand has opposite values, so that the products cancel.
 enum class Role : std::uint8_t {
   code,
   constant,
@@ -30,13 +30,13 @@ enum class Role : std::uint8_t {
 
 struct Channel {
   Role role = Role::both;
-  /// Role code: number of the bit; raise and position: number of the part; minus: channel of its
-  /// partner.
+  /// The index of a channel among the channels with the same role. code: the number of the bit;
+  /// raise and position: the number of the part; minus: the number of the `plus` channel.
   std::int64_t index = 0;
 };
 
-/// The keys to which one row attends, and the data that select them. A key is listed as often as
-/// the row attends to it; P = 1 / keys.size().
+/// The keys to which one row attends, and the data that select them. A key occurs as often as the
+/// row attends to it; P = 1 / keys.size().
 struct Choice {
   std::vector<std::int32_t> keys;  ///< ascending; empty: a fully masked row
   double maximum = 0;              ///< softmax_max
@@ -52,22 +52,22 @@ struct Choice {
   bool dead() const { return keys.empty(); }
 };
 
-/// Gives some keys of one key head a score of exactly 0 (or the offset of the row) and all other
-/// keys a score that is at least 128 lower.
+/// Writes numbers into query and key so that chosen keys have a score of exactly 0 (or the maximum
+/// of the row), and all other keys a score that is at least 128 lower.
 ///
-/// Key j holds a code word: +-4 in each code channel, and 16 in one constant channel. With X = 128
-/// / |scale_value|, a query holds the wanted code: +-X/8 in each code channel, or 0 if it accepts
-/// both values of the bit. In its constant channel it holds -X/32 per wanted bit, plus the offset.
-/// The score is then -128 per bit that differs. If there is only one channel, keys hold levels
-/// instead of codes, and a query selects the largest or smallest level. In raise channels all keys
-/// hold the same value, so that a query can raise all its scores. In position channels keys hold
-/// the digits of their position, to compensate for a slope.
+/// Key j contains a code word: +-4 in each code channel, and 16 in one constant channel. With X =
+/// 128 / |scale_value|, a query contains the wanted code: +-X/8 in each code channel, or 0 if it
+/// accepts both values of the bit. Its constant channel contains -X/32 per wanted bit, plus the
+/// maximum. The score is then -128 per bit that differs. If there is only one channel, keys contain
+/// levels instead of codes, and a query selects the largest or smallest level. In raise channels
+/// all keys have the same value, so that a query can add an amount to all its scores. In position
+/// channels keys contain the digits of their position, to compensate for a slope.
 class ScoreCode {
  public:
   ScoreCode(const ExactPlan& plan, const KeyHead& head, const Random& group);
 
-  /// The roles of the channels of query and key. In a channel of role left_only only the query
-  /// holds data, in right_only only the key.
+  /// The roles of the channels of query and key. left_only: only the query has data in the channel;
+  /// right_only: only the key.
   std::span<const Channel> channels() const { return channels_; }
   std::int64_t level(std::int64_t j) const { return codes_[static_cast<std::size_t>(j)]; }
   std::uint32_t code(std::int64_t j) const {
@@ -75,7 +75,7 @@ class ScoreCode {
   }
   std::span<const std::int32_t> cell(std::uint32_t code) const;
   std::uint32_t code_mask() const { return (std::uint32_t{1} << code_bits_) - 1; }
-  /// Returns whether a query can add `raise` to its scores without rounding.
+  /// Returns whether a query can add `raise` to all its scores without rounding.
   bool can_raise(std::int64_t raise) const;
 
   void spell_key(std::int64_t j, std::span<std::int32_t> row) const;
@@ -94,19 +94,19 @@ class ScoreCode {
   std::vector<std::int32_t> cell_begin_, cell_keys_;
 };
 
-/// The inputs, besides query and key, that affect score and weight of a pair: mask or lists, bias,
-/// and dropout.
+/// The inputs that affect score and weight of a pair in addition to query and key: mask or lists,
+/// bias, and dropout.
 struct Sides {
   const KeyPattern& key_pattern;
   const Bias& bias;
   const Dropout& dropout;
 };
 
-/// Returns a random order of 0 .. count - 1.
+/// Returns the numbers 0 .. count - 1 in random order.
 std::vector<std::int32_t> permutation(std::int64_t count, Draws& draws);
 
-/// Chooses the keys to which every query row of one key head attends. Prefers keys that few other
-/// rows use, and the last and the first unmasked key of the row.
+/// Chooses the keys to which each query row attends, for one key head. Prefers keys that few other
+/// rows use, and the first and last unmasked key of the row.
 class Chooser {
  public:
   Chooser(const ExactPlan& plan, const KeyHead& head, const ScoreCode& score_code,

@@ -8,7 +8,8 @@
 
 namespace assay::conformance::exact {
 
-/// A sum of integers, with the data that decide whether it is exact for any order of its additions.
+/// A sum of integers. Also collects the data that decide whether the sum is exact in any order of
+/// additions.
 class Total {
  public:
   void add(std::int64_t summand) {
@@ -19,7 +20,8 @@ class Total {
   }
   std::int64_t value() const { return value_; }
   std::int64_t magnitude() const { return magnitude_; }
-  /// Returns log2 of the upper bound of sum |summand| / g.
+  /// Returns the number of bits that any partial sum needs: log2 of an upper bound of sum |summand|
+  /// / g, where g divides all summands.
   int length() const {
     if (bits_ == 0) return 0;
     const int grid = std::countr_zero(static_cast<std::uint64_t>(bits_));
@@ -32,7 +34,7 @@ class Total {
 
 namespace {
 
-/// The units of the summands of dk and dv are small enough for rows with up to 2^3 keys.
+/// The units of dk and dv are small enough for rows that attend to up to 2^3 keys.
 constexpr int most_log2_count = 3;
 
 using spec::at;
@@ -42,7 +44,8 @@ Excess excess_of(Sum sum, const std::string& where, int length, int limit) {
                    std::to_string(limit)};
 }
 
-/// For every column: the largest magnitude, and the bits that are set in at least one element.
+/// Stores for every column the largest magnitude, and the bits that are set in at least one
+/// element.
 struct Columns {
   explicit Columns(std::int64_t count) : largest(at(count)), bits(at(count)) {}
   void add(std::span<const std::int32_t> row) {
@@ -55,7 +58,7 @@ struct Columns {
   std::vector<std::int64_t> largest, bits;
 };
 
-/// Returns the largest number of bits that a score of `query` with any key needs.
+/// Returns an upper bound of the bits that a score of `query` with any key needs.
 int score_length(std::span<const std::int32_t> query, const Columns& keys) {
   std::int64_t magnitude = 0, bits = 0;
   for (std::size_t d = 0; d < query.size(); ++d) {
@@ -97,11 +100,13 @@ std::optional<Excess> Sums::excess() const {
   return gradient_excess();
 }
 
-/// E46. Checks scores, row terms and dS: the number of bits they need, and the range of fp16.
+/// Equation E46. Checks scores, row terms and dS of every row: the number of bits they need, and
+/// the range of fp16.
 std::optional<Excess> Sums::row_excess() const {
   Columns keys(plan_->width());
   for (std::int64_t j = 0; j < group_->head.keys; ++j) keys.add(group_->key.row(j));
-  // A value of its own is at most 1.
+  // If value has numbers of its own (not those of key), they are 0, 1 or -1 in the channels where
+  // dy is not 0.
   const auto largest_value = [&](std::size_t d) -> std::int64_t {
     return plan_->value == ValueForm::own ? 1 : std::max<std::int64_t>(1, keys.largest[d]);
   };
@@ -134,7 +139,7 @@ std::optional<Excess> Sums::row_excess() const {
   return std::nullopt;
 }
 
-/// E46. Checks one row of an output: the number of bits it needs, and the range of fp16.
+/// Equation E46. Checks one row of an output: the number of bits it needs, and the range of fp16.
 std::optional<Excess> Sums::total_excess(Sum sum, std::int64_t row, std::span<const Total> totals,
                                          int exponent) const {
   const auto where = [&] {
@@ -185,7 +190,8 @@ std::optional<Excess> Sums::gradient_excess() const {
     if (plan_->value != ValueForm::merged) continue;
     std::vector<Total> both(at(plan_->width()));
     sum_both(j, both);
-    // The sum contains the factor of the scale, so its limit is that of dv.
+    // The sum of dk and dv already contains the factor of the scale, so it has the same limit as
+    // dv.
     if (auto excess = total_excess(Sum::dv, j, both, dk_exponent())) return excess;
   }
   return std::nullopt;

@@ -11,7 +11,7 @@
 
 namespace assay::conformance::exact {
 
-/// Names a sum that cannot be exact.
+/// The sums that are checked: each must be exact in any order of additions.
 enum class Sum : std::uint8_t { score, row_term, dscore, dq, dk, dv };
 
 struct Excess {
@@ -19,26 +19,25 @@ struct Excess {
   std::string text;  ///< says where, how long, and the limit
 };
 
-/// The exact gradients of one group, row by row. In each row of dq and dk the rope channels come
-/// last.
+/// The exact gradients of one key head and its query heads, row by row. In each row of dq and dk
+/// the rope channels come last.
 struct Gradients {
   std::vector<Dyadic> dq, dk, dv;
 };
 
 class Total;
 
-/// The exact sums of one group, and the proof that no accumulator rounds them, whatever the order
-/// of additions.
-///
-/// If all summands are multiples of g, and sum |summand| <= 2^bits g, every partial sum is exact.
+/// Computes the exact sums of one key head and its query heads. Also proves that no accumulator
+/// rounds them, for any order of additions. The proof: if all summands are multiples of g, and sum
+/// |summand| <= 2^bits g, every partial sum is exact.
 class Sums {
  public:
   Sums(const ExactPlan& plan, const Group& group);
 
-  /// Returns the first sum that exceeds its bound. Checks scores, row terms and dS, then every
-  /// element of dq, dk and dv, judged or not.
+  /// Returns the first sum that needs too many bits. Checks scores, row terms and dS, then every
+  /// element of dq, dk and dv, including rows that are not judged.
   std::optional<Excess> excess() const;
-  /// Computes rows of the exact gradients. In dq the head is the slowest index.
+  /// Computes the given rows of the exact gradients. In dq the head is the slowest index.
   Gradients gradients(std::span<const std::int64_t> query_rows,
                       std::span<const std::int64_t> key_rows) const;
 
@@ -56,11 +55,12 @@ class Sums {
   int dk_exponent() const;
   int dv_exponent() const;
   void sum_dq(std::int64_t r, std::span<Total> totals) const;
-  /// Add the summands of dk, each times `factor`, and those of dv, each times 2^`shift`.
+  /// sum_dk adds the summands of dk, each multiplied by `factor`, to `totals`. sum_dv adds the
+  /// summands of dv, each multiplied by 2^`shift`.
   void sum_dk(std::int64_t j, std::span<Total> totals, std::int64_t factor = 1) const;
   void sum_dv(std::int64_t j, std::span<Total> totals, int shift = 0) const;
-  /// Adds the summands of the scaled dk and of dv, in the unit of dk. Channels of the rope part
-  /// have no dv.
+  /// Adds the summands of dk (with scale) and of dv to `totals`, in the unit of dk. The rope
+  /// channels have no dv.
   void sum_both(std::int64_t j, std::span<Total> totals) const;
 
   const ExactPlan* plan_;

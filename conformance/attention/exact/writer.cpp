@@ -93,7 +93,8 @@ void Writer::write(const Group& group) {
   }
 }
 
-/// Returns the index of the statistics element of a row, in replica 0.
+/// A statistics tensor contains several equal copies of each statistic. Returns the index of a
+/// row's first copy.
 std::int64_t Writer::statistics_element(const spec::Tensor& tensor, const Place& place) const {
   const Op::Problem& p = plan_->problem;
   const spec::Shape& stride = tensor.strides;

@@ -8,21 +8,21 @@
 
 namespace assay::conformance::exact {
 
-/// Writes the input tensors of an exact case group by group. Errors: NoExactCase if the element
-/// type cannot represent a number.
+/// Writes the input tensors of an exact case, one key head at a time. Errors: NoExactCase if the
+/// element type cannot represent a number.
 class Writer {
  public:
   Writer(const AttentionCase& c, const ExactPlan& plan, const Sides& sides);
 
   void write(const Group& group);
-  /// Returns the input tensors except the mask.
+  /// Returns the input tensors, without the mask.
   Op::Inputs take() && { return std::move(inputs_); }
 
  private:
   struct Place {
     std::int64_t b, n, s;
   };
-  /// A tensor, and the function that finds the storage index of an element.
+  /// A tensor, and the function that returns the storage index of an element.
   struct Target {
     spec::Tensor* tensor;
     spec::HeadIndex index;

@@ -8,8 +8,8 @@
 
 namespace assay::conformance::attention::flash {
 
-/// Estimates the fraction of the scores that stay unmasked in a sparse mode: one half for a causal
-/// mask; for a band, at most the fraction of scores in the band.
+/// Estimates the fraction of unmasked scores in a sparse mode: one half for a causal mask; for a
+/// band, at most the fraction of scores in the band.
 inline double kept_share(const Problem& p) {
   if (p.atten_mask == spec::MaskShape::absent || p.sparse_mode == 1) return 1;
   if (p.sparse_mode != 0 && p.sparse_mode != 4) return 0.6;
@@ -20,8 +20,9 @@ inline double kept_share(const Problem& p) {
   return std::clamp((tokens(p.pre_tokens) + tokens(p.next_tokens) + 1) / keys, 0.02, 1.0);
 }
 
-/// Expected time of a case on one core, in seconds: a constant, the work per gradient element, and
-/// the work per unmasked score in the judged rows. The factors were fitted to one sweep.
+/// Expected time of a case on one core, in seconds: a constant, plus the work per gradient element
+/// and per unmasked score in the judged rows. The factors were fitted to the measured times of one
+/// sweep.
 template <class Op>
 double expected_cost(const Case<Op>& c) {
   if (c.track == Track::arguments) return 1e-4;
@@ -40,7 +41,8 @@ double expected_cost(const Case<Op>& c) {
   };
   const double pairs = scores * (judged_share(p.seq_q) + judged_share(p.seq_kv)) / 2;
   const double once = 0.008 + gradients * 1.7e-7 + pairs * (dims + 250) * 3.7e-10;
-  // A relation needs at least two runs of the kernel, and tolerances for every element of each run.
+  // A case of track relation (comparison of runs) runs the kernel at least twice, and needs
+  // tolerances for every element of each run.
   return c.track == Track::relation ? 2.5 * once : once;
 }
 

@@ -6,7 +6,8 @@
 
 namespace assay::conformance::attention::flash {
 
-/// Returns a tensor that is filled as the input profile of the case says.
+/// Creates a tensor and fills it with random values. The input profile of the case defines their
+/// distribution.
 template <class Op>
 spec::Tensor filled(const spec::Parameter& parameter, const Case<Op>& c,
                     const spec::Extents& extents, Stream which) {
@@ -14,7 +15,7 @@ spec::Tensor filled(const spec::Parameter& parameter, const Case<Op>& c,
                        {.seed = c.seed, .which = which, .value = profile_value(c.profile)});
 }
 
-/// Fills the inputs of the forward.
+/// Fills the inputs that the forward pass reads.
 template <class Op>
 void fill_inputs(const Case<Op>& c, const typename Op::Parameters& t, typename Op::Inputs& inputs) {
   const auto& p = c.problem;

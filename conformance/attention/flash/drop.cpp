@@ -6,7 +6,7 @@
 namespace assay::conformance::attention::flash {
 namespace {
 
-/// Returns the dropout bit of key j in a row of scores.
+/// Describes one dropout bit: key j in one row of scores.
 struct Bit {
   std::int64_t j, seq_kv;
   double keep_prob;
@@ -32,8 +32,8 @@ struct NamedDrop {
   bool (*keeps)(const Bit& bit);
 };
 
-/// Returns whether the key is kept. The last key is dropped before the others: a row drops (1 -
-/// keep_prob) Skv keys on average, and if this number is 1 or more, the last key is always dropped.
+/// Returns whether dropout keeps the key. A row drops (1 - keep_prob) Skv keys on average, and the
+/// last key first. If this average is 1 or more, the last key is always dropped.
 bool keeps_but_last(const Bit& bit) {
   const double dropped = (1 - bit.keep_prob) * static_cast<double>(bit.seq_kv);
   if (bit.j == bit.seq_kv - 1) return dropped < 1 && bit.chance(1 - dropped);

@@ -22,8 +22,8 @@ void require_types(const Problem& p) {
     refuse("slope_dtype", text(p.slope_dtype), "fp32, or dtype, which is " + text(p.dtype));
 }
 
-/// The smallest accepted keep_prob. With a smaller value, random dropout bits would never be set,
-/// and for a bit that a pattern sets, the factor 1 / keep_prob would overflow fp32 in kernels.
+/// The smallest accepted keep_prob. With a smaller value, random dropout bits would never be set.
+/// If a dropout pattern sets a bit anyway, the factor 1 / keep_prob overflows fp32 in kernels.
 constexpr double least_keep_prob = 0x1p-32;
 
 /// Checks scale_value and keep_prob as kernels use them: rounded to float.
@@ -49,19 +49,20 @@ void require_heads(const Problem& p) {
            "add --head_dim_v=" + std::to_string(p.head_dim));
 }
 
-/// Returns the mask shapes that are legal for the sparse mode and the layout, "none" first.
+/// Returns the mask shapes that are legal for the sparse mode and the layout. The first is "none".
 std::vector<MaskShape> mask_shapes(const Problem& p) {
   using enum MaskShape;
   const bool user_mask = p.sparse_mode <= 1 || p.sparse_mode == 5;
   if (!user_mask)
     return {absent, compressed, compressed_one_one_ss, compressed_b_one_ss, compressed_bnss};
-  // Only a mask with one slice per sequence can contain one prefix per sequence.
+  // Each sequence has its own prefix, so only a mask with one slice per sequence can contain the
+  // prefixes.
   if (p.sparse_mode == 5 && p.batch != 1 && !p.prefix.empty()) return {absent, b_one_ss, bnss};
   return {absent, ss, one_one_ss, b_one_ss, bnss};
 }
 
-/// Returns the shapes of a position bias that are legal for the layout and the pseType, "none"
-/// first.
+/// Returns the shapes of a position bias that are legal for the layout and the pseType. The first
+/// is "none".
 std::vector<PseShape> pse_shapes(const Problem& p) {
   using enum PseShape;
   if (p.pse_type >= 2) return {absent, slopes_n, slopes_bn};
@@ -91,7 +92,7 @@ void require_mask(const Problem& p) {
   if (p.sparse_mode == 5 && p.batch != 1 && !p.prefix.empty())
     condition += " and prefixes of batch " + std::to_string(p.batch);
   require_among("atten_mask", p.atten_mask, mask_shapes(p), condition);
-  // In mode 5 without prefixes the mask alone defines the visible keys.
+  // In mode 5 without prefixes, only the mask defines the visible keys.
   const bool reads_prefix = (p.sparse_mode == 5 && !p.prefix.empty()) || p.sparse_mode == 6;
   if (!reads_prefix || p.atten_mask == MaskShape::absent) return;
   if (p.prefix.empty())

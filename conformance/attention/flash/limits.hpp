@@ -14,10 +14,10 @@
 
 namespace assay::conformance::attention::flash {
 
-/// Reject fields for which tensors cannot be created. Errors: std::invalid_argument with the field,
-/// its value and the accepted values. require_fields checks types, heads and factors;
-/// require_shapes checks how mask and bias are passed; require_lengths rejects lengths and padding
-/// in layouts that have none.
+/// These functions reject fields for which no tensors can be created. Errors: std::invalid_argument
+/// with the field, its value and the accepted values. require_fields checks types, heads and
+/// factors; require_shapes checks the shapes of mask and bias; require_lengths rejects lengths and
+/// padding in layouts that have none.
 void require_fields(const spec::AttentionProblem& problem);
 void require_shapes(const spec::AttentionProblem& problem);
 void require_lengths(const spec::AttentionProblem& problem, std::string_view packed_entry_point);
@@ -27,8 +27,8 @@ std::string text(Enum value) {
   return std::string(spec::to_string(value));
 }
 
-/// Returns "add --entry_point=u1 (or u2, u3, u4)", with the entry points that accept the value;
-/// an empty text if no entry point does.
+/// Returns advice for an error message: "add --entry_point=u1 (or u2, u3, u4)". The text lists the
+/// entry points that accept the value; it is empty if no entry point accepts it.
 template <class Op>
 std::string try_entry_points(bool (*takes)(typename Op::EntryPoint)) {
   std::string first, others;
@@ -80,8 +80,8 @@ void require_parameters_of_entry_point(const Case<Op>& c) {
     refuse("kv_start_idx", list_text(p.kv_start_idx), "an empty list" + of_entry_point, next);
 }
 
-/// A relation moves rows of sequences. It would lose padding tokens, because these belong to no
-/// sequence.
+/// Rejects padding in relations (comparisons between runs). A relation moves rows of sequences, and
+/// would lose padding tokens, because these belong to no sequence.
 template <class Op>
 void require_no_padding_in_relations(const Case<Op>& c) {
   if (c.track == Track::relation && (c.problem.padding_q != 0 || c.problem.padding_kv != 0))
@@ -90,7 +90,7 @@ void require_no_padding_in_relations(const Case<Op>& c) {
            "0 with --track=relation");
 }
 
-/// Refuses tracks that have no expected value of dsink.
+/// Rejects cases with a sink in tracks (test methods) that have no expected value of dsink.
 template <class Op>
 void require_judged_sink(const Case<Op>& c, std::string_view cascade) {
   if (!c.problem.has_sink()) return;
@@ -102,7 +102,7 @@ void require_judged_sink(const Case<Op>& c, std::string_view cascade) {
     refuse("sink", text(c.problem.sink), "none with --relation=" + c.relation);
 }
 
-/// Checks the formula of a user, and the fields that go with one.
+/// Checks the user's formula, and the fields that belong to a formula.
 template <class Op>
 void require_formula(const Case<Op>& c) {
   if (!is_formula(c.variant)) return;

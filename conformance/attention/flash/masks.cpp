@@ -13,14 +13,14 @@ namespace {
 
 using Problem = spec::AttentionProblem;
 
-/// An element of a mask of seq_q x seq_kv: query i and key j.
+/// One element of a mask with seq_q rows and seq_kv columns: query i and key j.
 struct Cell {
   std::int64_t i, j, seq_q, seq_kv;
   Random row;    ///< for this row of this slice
   Random slice;  ///< for this slice
 
   std::int64_t diagonal() const { return i + seq_kv - seq_q; }
-  /// Returns true with probability chances / 256, independently for each cell.
+  /// Returns true with probability chances / 256, independently for each mask element.
   bool chance(std::uint64_t chances) const {
     const auto column = static_cast<std::uint64_t>(j);
     return ((row.bits(column / 8) >> (8 * (column % 8))) & 0xff) < chances;
@@ -82,14 +82,14 @@ const NamedMask& mask_named(const std::string& name) {
   throw std::invalid_argument("unknown mask pattern '" + name + "'");
 }
 
-/// A mask as cells: slice (b, n), query i, key j.
+/// Gives access to the elements of a mask tensor by slice (b, n), query i and key j.
 class Cells {
  public:
   explicit Cells(spec::Tensor& mask) : mask_(mask), rank_(mask.shape.size()) {}
 
   std::int64_t batches() const { return rank_ == 2 ? 1 : mask_.shape[0]; }
   std::int64_t heads() const { return rank_ == 2 ? 1 : mask_.shape[1]; }
-  /// Sets every cell (i, j) of the slice (b, n) to `excluded(i, j)`.
+  /// Sets every mask element (i, j) of the slice (b, n) to `excluded(i, j)`.
   template <class Excluded>
   void fill(std::int64_t b, std::int64_t n, Excluded&& excluded) {
     const spec::Shape& stride = mask_.strides;
@@ -100,7 +100,7 @@ class Cells {
                                              j * stride[rank_ - 1])] = std::byte{excluded(i, j)};
   }
 
-  /// In every row i, excludes the keys from index `closed(i)` on and leaves the keys before it
+  /// In every row i, masks the keys from index `closed(i)` on and leaves the keys before it
   /// visible.
   template <class Closed>
   void fill_ends(std::int64_t b, std::int64_t n, const Closed& closed) {
@@ -121,8 +121,7 @@ class Cells {
   std::size_t rank_;
 };
 
-/// Fills the mask with the pattern. In mode 0 it also excludes all cells outside the
-/// window.
+/// Fills the mask with the pattern. In sparse mode 0 it also masks all elements outside the window.
 void fill_pattern(Cells& cells, std::int64_t b, std::int64_t n, const Problem& p,
                   const NamedMask& pattern, std::uint64_t seed) {
   const DrawnPlaces places(seed, Stream::mask);
@@ -140,19 +139,20 @@ void fill_pattern(Cells& cells, std::int64_t b, std::int64_t n, const Problem& p
   });
 }
 
-/// Fills the mask of a call in mode 5 that also has a prefix. The mask has the same meaning as the
-/// prefix: row i sees the keys of the prefix, and the keys up to the diagonal that ends at the last
-/// query and the last key.
+/// Fills the mask of a call in mode 5 that also has a prefix. Mask and prefix describe the same
+/// visible keys: row i sees the keys of the prefix, and the keys up to the diagonal that ends at
+/// the last query and the last key.
 void fill_prefix(Cells& cells, std::int64_t b, std::int64_t n, const Problem& p) {
   const std::int64_t visible = p.prefix[static_cast<std::size_t>(b)];
   const std::int64_t diagonal = p.length_kv(b) - p.length_q(b);
   cells.fill_ends(b, n, [&](std::int64_t i) { return std::max(visible, i + diagonal + 1); });
 }
 
-/// The number of visible columns in the rows that belong to the prefix.
+/// The number of visible columns in the mask rows that serve the prefix of mode 6.
 constexpr std::int64_t open_columns = 1024;
 
-/// Fills the triangle of the sparse modes, and below it the rows that mode 6 uses for the prefix.
+/// Fills a compressed mask: the causal triangle of the sparse modes, and after it the rows that
+/// mode 6 uses for the prefix.
 void fill_compressed(Cells& cells, std::int64_t b, std::int64_t n) {
   cells.fill_ends(
       b, n, [](std::int64_t i) { return i < spec::compressed_mask_edge ? i + 1 : open_columns; });

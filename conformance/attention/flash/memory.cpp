@@ -27,7 +27,7 @@ double elements(const spec::Extents& e) {
   return product({e.tokens() + e.padding, e.heads, e.dim});
 }
 
-/// The numbers of elements of all tensors of a problem, grouped by the use of the tensors.
+/// Element counts of all tensors of a problem, grouped by the use of the tensors.
 struct Sizes {
   double multiplied = 0;  ///< inputs of the operator's dtype
   double outputs = 0;
@@ -53,7 +53,7 @@ Sizes sizes_of(const Problem& p) {
     s.pse = product(spec::pse_shape(p));
   if (p.drop_mask != spec::DropMask::absent) s.drop_bytes = scores(p) / 8 + 48;
   s.largest_output = std::max({query, key, value});
-  // Counts the bits of a drop mask, not its bytes: a kernel may compute indices of bits.
+  // Counts the bits of a drop mask instead of its bytes, because a kernel may compute bit indices.
   s.largest =
       std::max({query, key, value, dy, ropes, s.statistics, s.mask, s.pse, 8 * s.drop_bytes});
   return s;

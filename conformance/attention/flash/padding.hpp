@@ -8,7 +8,7 @@
 
 namespace assay::conformance::attention::flash {
 
-/// Zeroes the last `padding` tokens, which belong to no sequence.
+/// Sets the last `padding` tokens to zero. These tokens belong to no sequence.
 inline void clear_padding(spec::Tensor& tensor, std::int64_t padding) {
   const std::vector<std::int64_t> elements = viewed_elements(tensor);
   const auto of_token = elements.empty() ? 0 : std::ssize(elements) / tensor.shape[0];

@@ -12,7 +12,8 @@ using Problem = spec::AttentionProblem;
 using spec::PseShape;
 
 /// Limits of the amplitude of the bias. With pse_type 1 the kernel multiplies the bias by
-/// scale_value, so the amplitude is 1 / scale_value, as far as fp16 permits.
+/// scale_value. The amplitude is then 1 / scale_value, but within these limits, because fp16 has a
+/// small range.
 constexpr double largest_amplitude = 64, smallest_amplitude = 0x1p-6;
 
 double amplitude_of(const Problem& p) {
@@ -21,7 +22,8 @@ double amplitude_of(const Problem& p) {
   return std::clamp(1 / scale, smallest_amplitude, largest_amplitude);
 }
 
-/// Draws the elements of the bias from the input profile, row by row.
+/// Fills the bias with random numbers, row by row. The input profile (the distribution of values)
+/// defines them.
 class Bias {
  public:
   Bias(const Problem& p, const std::string& profile, std::uint64_t seed, spec::DType dtype)
@@ -52,7 +54,7 @@ class Bias {
   Place place_;
 };
 
-/// Fills the elements (b, n, i, j) of all axes that the shape has.
+/// Fills all elements of a bias tensor with the four axes (b, n, i, j); an axis may have extent 1.
 void fill_full(spec::Tensor& pse, Bias& bias) {
   const spec::Shape &shape = pse.shape, &stride = pse.strides;
   for (std::int64_t b = 0; b < shape[0]; ++b)
@@ -64,8 +66,8 @@ void fill_full(spec::Tensor& pse, Bias& bias) {
       }
 }
 
-/// Fills the last rows of a bias that depends on i - j alone: row r belongs to query seq_kv - 1024
-/// + r.
+/// Fills the last rows of a bias that depends only on i - j: row r belongs to query seq_kv - 1024 +
+/// r.
 void fill_last_rows(spec::Tensor& pse, Bias& bias) {
   const spec::Shape &shape = pse.shape, &stride = pse.strides;
   const std::int64_t first_query = shape[3] - spec::compressed_pse_rows;
@@ -80,7 +82,8 @@ void fill_last_rows(spec::Tensor& pse, Bias& bias) {
     }
 }
 
-/// Fills one sequence after the other without gaps, with one row per head or per query.
+/// Fills one sequence after another without gaps. Each sequence has one row per head, or one per
+/// query.
 void fill_packed(spec::Tensor& pse, Bias& bias, const Problem& p) {
   std::int64_t element = pse.offset;
   for (std::int64_t b = 0; b < p.batch; ++b) {
@@ -93,9 +96,9 @@ void fill_packed(spec::Tensor& pse, Bias& bias, const Problem& p) {
   }
 }
 
-/// Draws the slopes of the heads of one sequence, with both signs. Most have a magnitude from 2^-8
-/// to 1; the others are 0 or have a magnitude from 2 to 16. At least one slope is neither 0 nor
-/// large, so that not all gradients are zero.
+/// Returns random slopes of the heads of one sequence, with both signs. Most have a magnitude from
+/// 2^-8 to 1; the others are 0 or have a magnitude from 2 to 16. At least one slope is neither 0
+/// nor large, so that not all gradients are zero.
 class Slopes {
  public:
   Slopes(const DrawnPlaces& places, std::int64_t b, std::int64_t heads)
@@ -109,7 +112,7 @@ class Slopes {
     if (lot < zero) return 0;
     if (lot < zero + large) return sign * std::exp2(1 + 3 * random.uniform(3));
     const double power = 1.0 / static_cast<double>(std::int64_t{2} << (n % powers));
-    // The powers of two of all heads differ.
+    // The slopes of different heads are different powers of two.
     const bool exact = n < powers && random.bits(0) % 2 == 0;
     return sign * power * (exact ? 1 : 1 + random.uniform(4));
   }

@@ -13,12 +13,13 @@
 #include "case/reduction.hpp"
 #include "case/user_formula.hpp"
 
-/// Ways to make a case smaller.
+/// Ways to make a failing case smaller.
 namespace assay::conformance::attention::flash {
 
 using Lengths = std::vector<std::int64_t>;
 
-/// Sets these lengths. Shortens each prefix that is longer than the keys of its sequence.
+/// Sets the lengths of queries and keys. Shortens each prefix that is longer than the keys of its
+/// sequence.
 inline void cut_to(Problem& p, const Lengths& queries, const Lengths& keys) {
   for (std::size_t b = 0; b < std::min(p.prefix.size(), keys.size()); ++b)
     p.prefix[b] = std::min(p.prefix[b], keys[b]);
@@ -45,8 +46,9 @@ std::vector<Case<Op>> without_sequences(const Case<Op>& c) {
   return cases;
 }
 
-/// Adds the case with every sequence cut to at most this many queries and keys. If the case has a
-/// prefix, adds a second case, in which the prefix keeps its distance from the last key.
+/// Adds a copy of the case with every sequence cut to at most these numbers of queries and keys. If
+/// the case has a prefix, adds a second copy with the original distance between the prefix and the
+/// last key.
 template <class Op>
 void add_cut(std::vector<Case<Op>>& cases, const Case<Op>& c, std::int64_t most_queries,
              std::int64_t most_keys) {
@@ -188,7 +190,7 @@ std::vector<Case<Op>> simpler_mask(const Case<Op>& c) {
   return cases;
 }
 
-/// Returns cases whose preTokens, nextTokens and prefixes are closer to 0.
+/// Returns cases with preTokens, nextTokens and prefixes closer to 0.
 template <class Op>
 std::vector<Case<Op>> smaller_window(const Case<Op>& c) {
   std::vector<Case<Op>> cases;
@@ -208,7 +210,7 @@ std::vector<Case<Op>> smaller_window(const Case<Op>& c) {
   return cases;
 }
 
-/// Returns the case in the padded layout BNSD, with sequences of equal length.
+/// Returns the same case in the padded layout BNSD, with equal sequence lengths.
 template <class Op>
 std::vector<Case<Op>> simpler_layout(const Case<Op>& c) {
   Case<Op> simpler = c;
@@ -222,8 +224,8 @@ std::vector<Case<Op>> simpler_layout(const Case<Op>& c) {
   return {simpler};
 }
 
-/// Returns the case on the entry point with the fewest parameters. The bytes of the statistics stay
-/// the same.
+/// Returns the case for the entry point with the fewest parameters. The bytes of the statistics do
+/// not change.
 template <class Op>
 std::vector<Case<Op>> plain_entry_point(Case<Op> c) {
   if (c.problem.has_sink()) return {};
@@ -238,7 +240,7 @@ std::vector<Case<Op>> unit_scale(Case<Op> c) {
   return {c};
 }
 
-/// Returns cases whose formula of the user has simpler numbers.
+/// Returns cases with simpler numbers in the user's formula.
 template <class Op>
 std::vector<Case<Op>> simpler_formula(const Case<Op>& c) {
   std::vector<Case<Op>> cases;

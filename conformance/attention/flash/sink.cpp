@@ -32,8 +32,8 @@ double distance_of(const std::string& pattern, std::int64_t n) {
   return sinks[static_cast<std::size_t>(n) % (std::size(sinks) - 1)].distance;
 }
 
-/// Returns the median of the maxima of the rows of query head n that have an unmasked key; 0
-/// without such a row.
+/// Returns the median of the row maxima of query head n, over rows with an unmasked key. Returns 0
+/// if the head has no such row.
 double median_of(const spec::Extents& rows, std::span<const double> maxima, std::int64_t n) {
   std::vector<double> of_head;
   for (std::int64_t b = 0; b < rows.batch; ++b)

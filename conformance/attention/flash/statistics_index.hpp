@@ -6,8 +6,8 @@
 
 namespace assay::conformance::attention::flash {
 
-/// Computes the index of the first replica of a row of statistics, with `row` numbered as in
-/// Extents::row. Keeps a reference to the tensor.
+/// A statistics tensor contains several equal copies of each statistic. Computes the storage index
+/// of a row's first copy. Extents::row defines the row numbers. Keeps a reference to the tensor.
 class StatisticsIndex {
  public:
   StatisticsIndex(const spec::Tensor& tensor, const spec::AttentionProblem& problem)
@@ -22,7 +22,7 @@ class StatisticsIndex {
       const auto [b, n, s] = extents_.position(row);
       return tensor_.offset + (extents_.start(b) + s) * stride[0] + n * stride[1];
     }
-    // The rows have the order of the flattened view, whatever its axes mean.
+    // The row numbers follow the order of the flattened view, for any meaning of its axes.
     std::int64_t element = tensor_.offset;
     for (std::size_t axis = tensor_.shape.size() - 1; axis-- > 0; row /= tensor_.shape[axis])
       element += row % tensor_.shape[axis] * stride[axis];

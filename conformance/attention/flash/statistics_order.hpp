@@ -10,8 +10,8 @@
 #include "attention/flash/statistics_index.hpp"
 #include "attention/flash/traits.hpp"
 
-/// The memory order of the statistics in TND, which is disputed (contradiction FAS-Q1, requirement
-/// FAG-C83a).
+/// The memory order of the statistics in TND. The documents contradict each other about this order
+/// (contradiction FAS-Q1, requirement FAG-C83a).
 namespace assay::conformance::attention::flash {
 
 using spec::DeclaredOrder;
@@ -21,7 +21,7 @@ constexpr FactKind kind_of(StatisticsOrder order) {
   return order == StatisticsOrder::tokens_first ? FactKind::tokens_first : FactKind::heads_first;
 }
 
-/// The member of Numerics that declares the memory order of the statistics. There are three such
+/// A member of Numerics that declares a memory order of the statistics. There are three such
 /// members.
 struct Declaration {
   std::string_view name;
@@ -33,7 +33,8 @@ inline constexpr std::array<Declaration, 3> declarations{
      {"statistics_order_empty", &spec::Numerics::statistics_order_empty},
      {"statistics_order_same_as_input", &spec::Numerics::statistics_order_same_as_input}}};
 
-/// Returns the member that applies to this case.
+/// Returns the member of the kernel's numerics that declares the memory order of the statistics in
+/// this case.
 template <class Op>
 const Declaration& own_declaration(const Case<Op>& c) {
   if (!has_softmax_in_layout(c.entry_point)) return declarations[0];
@@ -77,8 +78,8 @@ Problem as_declared(const Problem& problem, EntryPoint entry_point,
   return other;
 }
 
-/// Returns one sequence of three queries and five keys, without bias and dropout, and without a
-/// mask if the entry point allows it.
+/// Returns a small call: one sequence of three queries and five keys, without bias and dropout, and
+/// without a mask if the entry point allows it.
 template <class Op>
 std::optional<Case<Op>> small_call(const Case<Op>& c) {
   const Problem& p = c.problem;
@@ -103,8 +104,8 @@ std::optional<Case<Op>> small_call(const Case<Op>& c) {
   return small;
 }
 
-/// The runs of a relation may use several entry points. If the kernel does not declare an order
-/// that these need, both values of it are tried.
+/// The runs of a relation (comparison of several runs) may use several entry points. If the kernel
+/// does not declare a memory order for one of them, the judge tries both orders.
 template <class Op>
 std::vector<OtherReading> other_readings(const Case<Op>& c, const spec::Numerics& numerics) {
   if (!is_order_of_statistics_seen(c.problem)) return {};

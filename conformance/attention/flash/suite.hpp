@@ -20,8 +20,8 @@
 #include "plan/case_collector.hpp"
 #include "plan/hand_made_cases.hpp"
 
-/// Definitions of the members of SuiteOf. One source file of every operator includes this file and
-/// instantiates the definitions.
+/// Definitions of the member functions of SuiteOf. One source file of each operator includes this
+/// header and instantiates them.
 namespace assay::conformance::attention::flash {
 
 template <class Op>
@@ -56,8 +56,9 @@ void SuiteOf<Op>::settle_extents(Problem& p, const std::function<bool(std::strin
   if (!given("statistics_order")) p.statistics_order = upstream_order(p.softmax_in_layout);
 }
 
-/// Such a check does not compare runs with each other, so it also accepts profiles that are too
-/// difficult for relations.
+/// Throws if no tensors can be created for the case. A check that does not compare two runs
+/// (RelationParts::other, such as cascade) also accepts input profiles that are too difficult for
+/// relations (comparisons of runs).
 template <class Op>
 void SuiteOf<Op>::require_possible(const Case<Op>& c) {
   constexpr std::string_view other = conformance::RelationParts<Op>::other.name;
@@ -100,7 +101,7 @@ std::optional<Case<Op>> SuiteOf<Op>::small_call(const Case<Op>& c) {
   return flash::small_call(c);
 }
 
-/// Gives each exact case the scale_value that exact_case_scale returns for its seed.
+/// Sets scale_value of each exact case to the value that exact_case_scale returns for its seed.
 template <class Op>
 std::vector<Case<Op>> exact_cases(const SamplingPlan& plan) {
   std::vector<Case<Op>> cases = hand_made_cases<Op>("exact", plan);
@@ -109,8 +110,9 @@ std::vector<Case<Op>> exact_cases(const SamplingPlan& plan) {
   return cases;
 }
 
-/// Returns a quarter of the cases that together contain all combinations of values of any four
-/// factors. Four consecutive seeds return all of these cases.
+/// Returns the interaction cases for a plan. All interaction cases together contain every
+/// combination of values of any four factors. Unless the plan is full, returns a quarter of them;
+/// four plans with consecutive seeds return all of them.
 template <class Op>
 std::vector<Case<Op>> some_interaction_cases(const SamplingPlan& plan) {
   constexpr std::uint64_t parts = 4;
@@ -141,7 +143,7 @@ void SuiteOf<Op>::collect(const SamplingPlan& plan, CaseCollector<Op>& cases) {
   cases.add(core_cases<Op>(plan.seed));
   cases.add(some_interaction_cases<Op>(plan));
   cases.add(field_cases<Op>(plan.seed, cases.cases()));
-  // Last, so that other cases do not depend on them.
+  // Adds the sink cases last, so that the cases without a sink stay the same.
   cases.add(sink_cases<Op>(plan));
 }
 

@@ -6,7 +6,7 @@
 
 #include "assay/conformance/attention/flash.hpp"
 
-/// The properties in which an operator on an AttentionProblem differs from the other ones.
+/// Properties in which the attention operators differ from each other.
 namespace assay::conformance::attention::flash {
 
 using Problem = spec::AttentionProblem;
@@ -30,13 +30,15 @@ using Problem = spec::AttentionProblem;
 template <class Op>
 struct Traits;
 
-/// True for operators that compute the statistics. Their pages limit packed sequences more than
-/// those of gradients: no fully masked row by a user's mask, no more queries than keys in sparse
-/// mode 3, as many queries as keys with slopes; and a rope is not wider than value.
+/// True for operators that compute the statistics. Their documentation limits packed sequences more
+/// than the documentation of gradients: a user's mask must not mask a row completely; sparse mode 3
+/// allows no more queries than keys; slopes require as many queries as keys; a rope must not be
+/// wider than value.
 template <class Op>
 inline constexpr bool is_forward = !Traits<Op>::reads_statistics;
 
-/// Returns the entry point with a sink, of padded or of packed sequences.
+/// Returns the entry point with a sink: the packed one if `packed` is true, otherwise the padded
+/// one.
 template <class EntryPoint>
 EntryPoint entry_point_with_sink(bool packed) {
   for (const auto& [entry_point, name] : spec::spellings_of<EntryPoint>.entries)
@@ -49,7 +51,8 @@ struct LimitIds {
   std::string_view batch, heads, seq, head_dim, head_dim_v, head_dim_rope, sparse_mode, pse_type;
 };
 
-/// The sentences of relations that permute rows and keys, or split the call.
+/// Explanations of the relations (comparisons between runs) that permute rows and keys, or split
+/// the call.
 struct RearrangingSentences {
   std::string_view permute_keys, permute_queries, split_batch, split_heads, sequences_alone,
       repeat_heads, cut_queries;

@@ -11,7 +11,7 @@ namespace assay::conformance::attention::flash {
 
 using Problem = spec::AttentionProblem;
 
-/// Collects the names of the fields that a call does not read, and a sentence about each.
+/// Collects the names of the fields that a call does not read, with an explanation of each.
 class Unread {
  public:
   void add(std::string_view field, const std::string& value, std::string_view why) {
@@ -69,7 +69,7 @@ inline void add_of_bias(const Problem& p, const Problem& usual, Unread& unread) 
             "is read only with the start index of the queries: add --q_start_idx=0");
 }
 
-/// Returns a sentence for each field that the user set but this case does not use.
+/// Explains each field that the user has set but this case does not use: one sentence per field.
 template <class Op>
 std::vector<std::string> unread_fields_of(const Case<Op>& c) {
   if (c.track == Track::arguments || c.track == Track::relation) return {};

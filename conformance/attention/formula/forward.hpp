@@ -8,15 +8,17 @@
 
 #include "attention/formula/head.hpp"
 
-/// The terms that a (query, key) pair adds to the output of a forward.
+/// The terms that one (query, key) pair adds to the output of a forward pass.
 namespace assay::conformance::attention {
 
-/// Bounds of an error: in the worst case, and with the probability of E18.
+/// Two bounds of an error. proven: the worst case. probable: a bound that the error exceeds only
+/// with the small probability of equation E18.
 struct Limits {
   double proven = 0, probable = 0;
 };
 
-/// The softmax of a query row: exact statistics, and the errors of a kernel that computes them.
+/// The softmax statistics of a query row: their exact values, and the errors of a kernel that
+/// computes them.
 struct ForwardRow {
   double max = 0, sum = 1;
   double keys = 0;   ///< number of unmasked keys, with repetitions, plus 1 for a sink
@@ -24,14 +26,16 @@ struct ForwardRow {
   Limits sum_error;  ///< of softmax_sum, relative, for the kernel's own maximum
   Limits rescaling;  ///< relative, of a weight that is rescaled when the maximum grows
   double changes = 0, likely_changes = 0;  ///< how often the maximum may grow
-  /// The largest number of keys whose almost equal weights may round in the same direction.
+  /// The largest number of keys with almost equal weights. A kernel may round all these weights in
+  /// the same direction.
   double alike = 1;
   bool varies = true;  ///< most weights round independently
 };
 
-/// E49. Returns kappa P of a pair with the score s as a kernel stages it, before or after it
-/// divides by the sum. `rescaling`: the error of the weight exp(S - max) that is added after the
-/// weight was rounded.
+/// Equation E49. Returns kappa P of a pair with the score s, where kappa = 1 / keep_prob is the
+/// dropout scale. The value is rounded as the kernel rounds it for the product with V, before or
+/// after the division by the softmax sum. `rescaling`: the error of the weight exp(S - max) that
+/// arises after the kernel has rounded the weight.
 template <class On, class V, class Given, class Number>
 [[gnu::always_inline]] inline auto forward_term(On& on, const Call& call, const Row<Given>& row,
                                                 const Pair<V>& pair, Number s,
@@ -48,7 +52,7 @@ template <class On, class V, class Given, class Number>
   return term;
 }
 
-/// Some queries of a key head and all its keys. Keeps references to their rows.
+/// Some queries of one key head, and all its keys. Keeps references to the rows.
 struct ForwardHead {
   engine::Rows query, key, value;
   std::vector<ForwardRow> rows;  ///< one per query
@@ -57,7 +61,8 @@ struct ForwardHead {
   std::vector<double> value_norms;
 };
 
-/// Adapts a head to the engine's sweep over blocks of pairs. Keeps a reference to the head.
+/// Gives the engine access to one key head. The engine visits all pairs of query and key, block by
+/// block. Keeps a reference to the head.
 class ForwardFormula {
  public:
   static constexpr std::size_t symbols = attention::symbols, dots = 1, operands = 2, sides = 2,
@@ -81,8 +86,8 @@ class ForwardFormula {
     fill_side(head_.call, *head_.sides, k, row, first, numbers);
   }
 
-  /// The error of the sum is added to the error of the maximum, because both multiply the whole
-  /// row.
+  /// Treats the error of the softmax sum as an error of the row maximum, because both errors
+  /// multiply the whole row.
   template <class On>
   std::array<typename On::Number, symbols> row_numbers(On& on, std::int64_t row) const {
     const ForwardRow& of = head_.rows[static_cast<std::size_t>(row)];
@@ -105,8 +110,8 @@ class ForwardFormula {
                    const engine::PairBlock<engine::ToleranceStreams<symbols>, ForwardFormula>& of);
 
  private:
-  /// Returns the largest relative error of 1 / x for a given relative error of x; infinite if that
-  /// error is 1/2 or more.
+  /// Returns the largest relative error of 1 / x for a given relative error of x. Returns infinity
+  /// if the given error is 1/2 or more.
   static double divided(double error);
 
   const ForwardHead& head_;

@@ -12,32 +12,32 @@
 
 namespace assay::conformance::attention {
 
-/// The statistics and the row term of a query row, and their errors if the kernel computes them
+/// Statistics and row term of a query row. Also contains their errors if the kernel computes them
 /// itself.
 struct GivenRow {
   double max = 0, sum = 1, delta = 0;
   engine::Symbol max_error, delta_error;
 };
 
-/// Provides the factor of dropout and the bias of pairs. Called from several threads.
+/// Provides dropout factor and position bias of each pair. Several threads call the functions.
 class PairSides {
  public:
   virtual ~PairSides() = default;
-  /// Fill in the pairs of a row with the keys first, first + 1, ...
+  /// Fill in the dropout factors (or the biases) of one row, for the keys first, first + 1, ...
   virtual void fill_kappa(std::int64_t row, std::int64_t first, std::span<double> kappa) const = 0;
   virtual void fill_bias(std::int64_t row, std::int64_t first, std::span<double> bias) const = 0;
 };
 
-/// Fills side k of the pairs of a row with keys first, first + 1, ...: side 0 is the factor of
-/// dropout, side 1 the bias.
+/// Fills in one input of the pairs of a row, for the keys first, first + 1, ...: the dropout factor
+/// for k = 0, the bias for k = 1.
 void fill_side(const Call& call, const PairSides& sides, std::size_t k, std::int64_t row,
                std::int64_t first, std::span<double> numbers);
 
-/// The squared norms of rows, by which the spread of a pair is weighted. There is one kind of norm
-/// for each part of a row that is a separate output; the second kind belongs to the rope part.
+/// Squared norms of rows. The engine uses them as weights of the pairs when it computes the
+/// variance of an output. Each row has one list for the main tensor and one for the rope tensor.
 using Norms = std::array<std::vector<double>, engine::kinds_of_weights>;
 
-/// Some queries of a key head and some of its keys. Keeps references to their rows.
+/// Some queries and some keys of one key head. Keeps references to the rows.
 struct Head {
   engine::Rows query, key, dy, value;
   std::vector<GivenRow> rows;  ///< one per query
@@ -47,7 +47,8 @@ struct Head {
   double largest_dscore = 1;  ///< largest |dS|, up to a factor of about 2^20
 };
 
-/// Adapts a head to the engine's sweep over blocks of pairs. Keeps a reference to the head.
+/// Gives the engine access to one key head. The engine visits all pairs of query and key, block by
+/// block. Keeps a reference to the head.
 class HeadFormula {
  public:
   static constexpr std::size_t symbols = attention::symbols, dots = 2, sides = 2, coefficients = 2;

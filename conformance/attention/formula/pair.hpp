@@ -10,8 +10,8 @@
 #include "assay/engine/lanes.hpp"
 
 /// The computation of an attention kernel for one pair of query and key, with its roundings. The
-/// formula is written here only: the engine derives from it the reference, its radius and its
-/// tolerances (engine/README.md).
+/// formula exists only here. The engine derives three things from it: the reference, the error of
+/// the reference (radius), and the tolerances (engine/README.md).
 namespace assay::conformance::attention {
 
 using engine::Level;
@@ -37,44 +37,44 @@ struct Call {
   Store stage, stage_prob;  ///< of dS and of kappa P
 };
 
-/// The inputs of a row: the statistics of its softmax, and the row term that `row_term` returns.
+/// The inputs of a row: its softmax statistics, and the row term (see `row_term`).
 template <class V>
 struct Row {
   double max = 0, sum = 1;
   V delta{};
 };
 
-/// A pair: its two dot products, the factor of dropout (0, or 1 / keep_prob), and the position bias
-/// that is added to the scaled score.
+/// A pair of query and key: its two dot products, the dropout factor (0, or 1 / keep_prob), and the
+/// position bias that is added to the scaled score.
 template <class V>
 struct Pair {
   Products<V> score, dprob;
   V kappa{}, bias{};
 };
 
-/// The number of errors that all pairs of a row share. The first is the error of the row term. If
-/// the kernel computes the statistics, their error is the second; it is treated as an error of the
-/// maximum.
+/// The number of errors that all pairs of a row share. The first is the error of the row term. The
+/// second is the error of the statistics, if the kernel computes them; the formula treats it as an
+/// error of the maximum.
 inline constexpr std::size_t symbols = 2;
 
-/// Returns the error of ln z in the LSE form.
+/// Returns the error of ln z in the LSE form, where z is the softmax sum.
 inline double error_of_log(const Call& call, double log_sum) {
   return call.log_error * std::max(1.0, std::abs(log_sum));
 }
 
-/// Returns the row term delta, the sum of dy attention_in over the channels of a row.
+/// Returns the row term delta: the sum of dy * attention_in over the channels of a row.
 template <class On, class V>
 [[gnu::always_inline]] inline auto row_term(On& on, const Call& call, const Products<V>& of) {
   const auto delta = on.dot(of, call.dim_v);
   return on.rounded(delta, on.magnitude(delta), 2, Level::row);
 }
 
-/// Returns the scaled score with its bias, before the roundings of E12.
+/// Returns the scaled score with its bias, before the roundings that equation E12 adds.
 template <class On, class V>
 [[gnu::always_inline]] inline auto unrounded_score(On& on, const Call& call, const Pair<V>& pair) {
   auto x = on.dot(pair.score, call.dim) * (V{} + call.scale);
   if (call.underflow > 0) x = on.residue(x, call.underflow);
-  // A kernel that stores scores may store them before the bias is added and again after it.
+  // A kernel that stores scores may store them twice: before and after it adds the bias.
   if (call.biased) {
     const V b = magnitude_of(pair.bias);
     const V before = magnitude_of(V{} + call.scale) * pair.score.magnitudes + b;
@@ -83,8 +83,9 @@ template <class On, class V>
   return x;
 }
 
-/// E12. Returns the score x with its roundings: those of the products, of the sums with the bias,
-/// and of the subtraction of the maximum in the argument of exp, in any order.
+/// Equation E12. Returns the score x with its roundings, which may occur in any order: of the
+/// products, of the sums with the bias, and of the difference to the maximum in the argument of
+/// exp.
 template <class On, class V, class Number, class Given>
 [[gnu::always_inline]] inline auto rounded_score(On& on, const Call& call, const Row<Given>& row,
                                                  Number x, const V& bias) {
@@ -103,22 +104,23 @@ template <class On, class V, class Given>
   return rounded_score(on, call, row, unrounded_score(on, call, pair), pair.bias);
 }
 
-/// E4. Returns the score as the kernel stores it. The argument of exp is this score minus the
-/// maximum.
+/// Equation E4. Returns the score as the kernel stores it. The kernel computes exp(this score -
+/// maximum).
 template <class On, class V, class Given>
 [[gnu::always_inline]] inline auto stored_score(On& on, const Call& call, const Row<Given>& row,
                                                 const Pair<V>& pair) {
   return on.stored(score(on, call, row, pair), call.score);
 }
 
-/// E5, E6. Returns e^x / sum, with the errors of the exponential, of the division, and of x.
+/// Equations E5, E6. Returns e^x / sum with three errors: of the exponential, of the division, and
+/// of x.
 template <class On, class Number, class V>
 [[gnu::always_inline]] inline auto exponential(On& on, const Call& call, const Number& x,
                                                const V& sum) {
   return on.exponential(x, sum, call.exp_error + 4 * call.units.u);
 }
 
-/// E7. Returns P for a score, before dropout.
+/// Equation E7. Returns the probability P for a score, before dropout.
 template <class On, class Number, class Given>
 [[gnu::always_inline]] inline auto probability(On& on, const Call& call, const Row<Given>& row,
                                                const Number& score) {
@@ -127,8 +129,8 @@ template <class On, class Number, class Given>
   return on.stored(on.residue(exact, call.floor), call.prob);
 }
 
-/// E8, E13. Returns dP = kappa dy.v. Its errors are those of the dot product, of kappa, and of
-/// storing dP.
+/// Equations E8, E13. Returns dP = kappa dy.v, where kappa = 1 / keep_prob is the dropout scale,
+/// with three errors: of the dot product, of kappa, and of the store.
 template <class On, class V>
 [[gnu::always_inline]] inline auto dprob(On& on, const Call& call, const Pair<V>& pair) {
   auto dp = on.dot(pair.dprob, call.dim_v) * pair.kappa;
@@ -136,10 +138,11 @@ template <class On, class V>
   return dp;
 }
 
-/// Returns the largest sum of the errors that all rows with equal statistics share, with its sign.
-/// These errors come from numbers that a kernel subtracts from the scores: 1/ln 2 and its product
-/// with m in the fused form, ln z in the LSE form, m + ln z with both forms. If the logarithm is
-/// rough, its error may have the same sign in all rows and be larger than the other errors.
+/// Returns the largest sum of the errors that rows with equal statistics have in common, with its
+/// sign. These errors come from numbers that a kernel subtracts from the scores, where m is the row
+/// maximum and z the softmax sum: 1/ln 2 and its product with m for a fused exponential, ln z in
+/// the LSE form, m + ln z if both apply. If the logarithm is imprecise, its error may have the same
+/// sign in all rows and be larger than the other errors.
 template <class Given>
 [[gnu::always_inline]] inline double shift_error(const Call& call, const Row<Given>& row) {
   const double u = call.fused ? call.units.u : 0;
@@ -149,7 +152,8 @@ template <class Given>
   return std::copysign(3 * u * std::abs(shift) + error_of_log(call, log_sum), shift);
 }
 
-/// The derivative of a score by the documented score: 1, unless a user replaces the score.
+/// The derivative of the final score by the documented score. It is 1 unless a user's formula
+/// replaces the score.
 struct UnitSlope {
   template <class Number>
   [[gnu::always_inline]] inline Number operator()(const Number& dscore) const {
@@ -157,8 +161,9 @@ struct UnitSlope {
   }
 };
 
-/// E14. Returns the terms that a pair with the score s contributes: dS to the sums of dq and dk,
-/// and kappa P to the sum of dv. `slope` multiplies dS by the derivative of s.
+/// Equation E14. Returns the two terms that a pair with the score s adds to sums: dS for dq and dk,
+/// and kappa P for dv (kappa = 1 / keep_prob, the dropout scale). `slope` multiplies dS by the
+/// derivative of s.
 template <class On, class V, class Given, class Number, class Slope>
 [[gnu::always_inline]] inline auto terms_of(On& on, const Call& call, const Row<Given>& row,
                                             const Pair<V>& pair, const Number& s,
@@ -174,8 +179,8 @@ template <class On, class V, class Given, class Number, class Slope>
   const auto kept = on.rounded(scaled, on.magnitude(scaled), 1, Level::call);
   std::array terms = {on.staged(slope(ds), call.stage), on.staged(kept, call.stage_prob)};
   terms[0].overflow = terms[0].overflow + on.overflows(unstored, call.dprob);
-  // If all rows that attend to a key have the same bias, the rounding of a score that is larger
-  // than the bias removes the same low bits of the bias in every row.
+  // A bias may be the same in all rows that attend to a key. If the scores are larger than this
+  // bias, the rounding of a score removes the same low bits of the bias in every row.
   const double by_score = (call.fused ? 2 : 0) + (call.biased ? 1 : 0);
   for (auto& term : terms) {
     term.by_constant[0] = by_score * call.units.u * on.value(s);

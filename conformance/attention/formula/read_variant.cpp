@@ -1,6 +1,6 @@
 #include "attention/formula/variant.hpp"
 
-/// Compiled once for each instruction set, ASSAY_INSTRUCTIONS.
+/// This file is compiled once for each instruction set (macro ASSAY_INSTRUCTIONS).
 namespace assay::conformance::attention {
 
 template <>

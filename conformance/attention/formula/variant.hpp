@@ -12,18 +12,19 @@
 #include "attention/formula/head.hpp"
 #include "attention/variant/variant.hpp"
 
-/// The terms of a pair whose score a user's formula replaces.
+/// Computes what one pair of query and key adds to the gradients if a user's formula replaces the
+/// score.
 namespace assay::conformance::attention {
 
-/// A replaced score, and the factor that it gives to dS. `ties` is not 0 if a kernel may take
-/// another branch of the formula.
+/// A score that a formula returns, and the factor by which dS is multiplied. `ties` is not 0 if a
+/// kernel may take another branch of the formula.
 template <class Number, class V>
 struct ReplacedScore {
   Number score, slope;
   V ties;
 };
 
-/// Returns how a kernel rounds the operations of a formula.
+/// Returns the rounding errors of the operations in a user's formula.
 inline engine::expression::Rounding rounding_of(const Call& call) {
   const double u = call.units.u;
   return {.u = u,
@@ -33,8 +34,8 @@ inline engine::expression::Rounding rounding_of(const Call& call) {
           .tangent = 4 * u};
 }
 
-/// engine/expression/README.md, X1: f(x) for a number x with errors, from the errors of f for an
-/// exact x and for the largest error of x.
+/// Rule X1 of engine/expression/README.md. Returns f(x) with its errors, for a number x with
+/// errors. `f` contains the errors of the formula for an exact x, and for the largest error of x.
 template <class Number, class V>
 [[gnu::always_inline]] inline Number replaced(const Number& x,
                                               const engine::expression::Deviating<V>& f,
@@ -53,7 +54,8 @@ template <class Number, class V>
   return y;
 }
 
-/// X1: the derivative as a number whose error by x counts as shared.
+/// Rule X1 of engine/expression/README.md. Returns the derivative of the formula by x. The error of
+/// the derivative that comes from the error of x counts as shared by all pairs.
 template <class Number, class V>
 [[gnu::always_inline]] inline Number slope_number(const engine::expression::Deviating<V>& g) {
   Number y{};
@@ -68,8 +70,8 @@ template <class Number, class V>
   return y;
 }
 
-/// Returns the score y with the rounding of the difference to the maximum, and those of a fused
-/// exponential (E12).
+/// Equation E12. Returns the score y with two more roundings: of the difference to the row maximum,
+/// and of the product in a fused exponential.
 template <class On, class V = typename On::Real, class Given>
 [[gnu::always_inline]] inline auto with_difference(On& on, const Call& call, const Row<Given>& row,
                                                    typename On::Number y) {
@@ -81,7 +83,7 @@ template <class On, class V = typename On::Real, class Given>
                     s * s + m * m + (log_sum * log_sum + 4.0));
 }
 
-/// Combines two bounds of the same number: takes the larger value of every member.
+/// Combines two error bounds of one number: takes the larger value of every member.
 template <class Number>
 [[gnu::always_inline]] inline Number wider(const Number& a, const Number& b) {
   Number x = a;
@@ -93,7 +95,7 @@ template <class Number>
   return x;
 }
 
-/// Returns the score that the formula reads, before it is replaced.
+/// Returns the score that is the input of the user's formula.
 template <class On, class V>
 [[gnu::always_inline]] inline auto read_score(On& on, const Call& call, const Pair<V>& pair) {
   const auto unrounded = unrounded_score(on, call, pair);
@@ -103,9 +105,10 @@ template <class On, class V>
       call.score);
 }
 
-/// Returns the score that the formula gives, with roundings. Its bound is the larger of two bounds:
-/// that of a kernel that rounds each operation of the formula, and that of E12 (a product, a sum
-/// and a difference). Therefore a formula that equals a documented one is not judged more strictly.
+/// Returns the result of the user's formula, with roundings. The tolerance is the larger of two
+/// tolerances: for a kernel that rounds each operation of the formula, and for a kernel with the
+/// documented operations (equation E12: a product, a sum and a difference). Therefore a formula
+/// that equals a documented one is not judged more strictly.
 template <class On, class V, class Given>
 [[gnu::always_inline]] inline auto variant_score(On& on, const Call& call, const Row<Given>& row,
                                                  const Pair<V>& pair, const Variant& variant,
@@ -127,7 +130,7 @@ template <class On, class V, class Given>
   return ReplacedScore<Number, V>{stored, slope_number<Number>(slope), deviations.ties()};
 }
 
-/// The factor by which a kernel multiplies dS.
+/// Multiplies dS by the derivative of the user's formula, with the rounding of the product.
 template <class On, class Number>
 struct SlopeOf {
   On& on;
@@ -138,10 +141,12 @@ struct SlopeOf {
   }
 };
 
-/// Where the rows and keys of a head are. Keeps references to the lists.
+/// Passes the position of each row and key of a head to the user's formula. Keeps references to the
+/// lists.
 class HeadPlaces {
  public:
-  /// `queries`: n * length + i, where n is the number of the head in its group.
+  /// `queries`: the rows as numbers n * length + i, where n is the index of the head within its
+  /// group and i the position of the query.
   HeadPlaces(const Variant& variant, const spec::RowPosition& key_head, std::int64_t group,
              std::int64_t length, const std::vector<std::int64_t>& queries,
              const std::vector<std::int64_t>& keys)
@@ -156,7 +161,7 @@ class HeadPlaces {
     for (std::size_t c = 0; c < numbers.size(); ++c)
       numbers[c] = static_cast<double>(keys_[static_cast<std::size_t>(first) + c]);
   }
-  /// Returns the scores that the formula gives for one row and eight keys.
+  /// Returns the results of the user's formula for one row and eight keys.
   template <class On>
   [[gnu::always_inline]] inline auto score(On& on, const Call& call, const Row<double>& of_row,
                                            const Pair<engine::Lanes>& pair, std::int64_t row,
@@ -179,8 +184,8 @@ class HeadPlaces {
   const std::vector<std::int64_t>&queries_, &keys_;
 };
 
-/// Adapts a head to the engine's sweep, like HeadFormula, with a formula of a user. Keeps
-/// references to the arguments.
+/// Gives the engine access to one key head, like HeadFormula, but replaces the scores by a user's
+/// formula. Keeps references to the arguments.
 class VariantFormula : public HeadFormula {
  public:
   static constexpr std::size_t sides = 3;  ///< the third is the number of the key
@@ -222,7 +227,8 @@ class VariantFormula : public HeadFormula {
   double slope_;
 };
 
-/// The same for a forward.
+/// Gives the engine access to one key head of a forward case, like ForwardFormula, but replaces the
+/// scores by a user's formula.
 class VariantForwardFormula : public ForwardFormula {
  public:
   static constexpr std::size_t sides = 3;

@@ -6,8 +6,8 @@
 
 namespace assay::conformance::attention {
 
-/// Returns whether `holds(b, n, s)` is true for one of at most 61 evenly spaced rows. These rows
-/// are enough to detect the effect of a field, since no field changes only one row.
+/// Returns whether `holds(b, n, s)` is true for at least one of 61 evenly spaced rows (or fewer).
+/// These rows suffice to detect the effect of a field, because no field changes only one row.
 template <class Holds>
 bool any_row(const spec::Extents& extents, const Holds& holds) {
   constexpr std::int64_t most_rows = 61;

@@ -11,7 +11,7 @@
 #include "assay/spec/dtype.hpp"
 #include "plan/factors.hpp"
 
-/// Definitions for generating random cases, common to all attention operators.
+/// The parts of the random case generation that all attention operators share.
 namespace assay::conformance::attention {
 
 enum class Scale : std::uint8_t { ordinary, negative, one, odd, zero };
@@ -38,9 +38,9 @@ inline double scale_of(Scale scale, std::int64_t head_dim) {
   return 1.0;
 }
 
-/// Returns whether the negative controls will certainly be detected in every head. They may pass
-/// undetected if errors are large compared with the gradients, or if softmax is near one-hot; such
-/// a case does not count for coverage.
+/// Returns whether the judge will certainly detect the negative controls (wrong outputs on purpose)
+/// in every head. It may not detect them if errors are large compared with the gradients, or if
+/// softmax is near one-hot; such a case does not count for coverage.
 template <class Op>
 bool is_surely_tight(const Case<Op>& c) {
   constexpr std::string_view loose[] = {"peaked", "offset", "outliers", "subnormal_fp16"};
@@ -48,8 +48,8 @@ bool is_surely_tight(const Case<Op>& c) {
          std::ranges::find(loose, c.profile) == std::end(loose);
 }
 
-/// Returns the combinations of masks, exact cases, profiles and scales that test nothing. The
-/// operator must have factors with these names.
+/// Returns the combinations of masks, exact cases, profiles and scales that would make useless
+/// tests. The operator must have factors with these names.
 template <class Op, class K>
 std::vector<Exclusion> senseless(const Factors<Op, K>& of) {
   constexpr auto why = Why::senseless;

@@ -9,11 +9,11 @@
 #include "assay/spec/operators/flash_attention_score_grad.hpp"
 #include "judge/relations/relation.hpp"
 
-/// Experiments that all attention operators have in common.
+/// Experiments that all attention operators share. An experiment is a pair of runs whose outputs
+/// are compared.
 namespace assay::conformance::attention {
 
-/// For each query row, each key row and each head of a problem (a row of sink_extents): the row
-/// from which it is copied.
+/// Says from which row each query row, key row and head of a new problem is copied.
 struct Origins {
   Origin query, key, head = same_row;
 };
@@ -24,13 +24,13 @@ inline double backward_multiply_adds(const spec::FlashAttentionScoreGrad::Proble
          static_cast<double>(p.head_dim + p.head_dim_rope);
 }
 
-/// Returns the nearest multiple of 1/8 with a magnitude below 4. Every type can represent the
-/// result, also after a shift by 1 or 2.
+/// Rounds a number to a multiple of 1/8 with a magnitude below 4. Every type can represent the
+/// result, also after 1 or -2 is added to it.
 inline double on_grid(double value) {
   return std::fmin(std::fmax(std::nearbyint(8 * value), -31), 31) / 8;
 }
 
-/// Adds c = 1 or -2 to channel d of value and of output. The gradients must not change.
+/// Adds a constant (1 or -2) to each channel of value and of output. The gradients must not change.
 template <class Op>
 Experiment<Op> shifted_value(const Trial<Op>& base, RowsMember<Op> output) {
   Trial<Op> near = base;
@@ -43,14 +43,14 @@ Experiment<Op> shifted_value(const Trial<Op>& base, RowsMember<Op> output) {
   return unchanged(std::move(near), std::move(shifted));
 }
 
-/// Returns whether this row of a trial is fully masked.
+/// Returns whether this query row is fully masked, according to its statistics.
 template <class Op>
 bool is_dead(const Trial<Op>& trial, std::size_t row) {
   return trial.rows.softmax_max[row] < -0x1p13 || trial.rows.softmax_sum[row] == 0;
 }
 
-/// Returns the trial with every softmax_max rounded to a multiple of 2^-10. softmax_sum changes as
-/// well, so that the probabilities stay the same.
+/// Rounds every softmax_max to a multiple of 2^-10, and changes softmax_sum so that the
+/// probabilities stay the same.
 template <class Op>
 Trial<Op> with_round_statistics(Trial<Op> trial) {
   for (std::size_t row = 0; row < trial.rows.softmax_max.size(); ++row) {
@@ -63,8 +63,8 @@ Trial<Op> with_round_statistics(Trial<Op> trial) {
   return trial;
 }
 
-/// The probabilities of a row stay the same if softmax_max grows by 1 and softmax_sum is divided by
-/// e.
+/// Adds 1 to softmax_max and divides softmax_sum by e. The probabilities of a row must stay the
+/// same.
 template <class Op>
 Experiment<Op> shifted_statistics(const Trial<Op>& base) {
   Trial<Op> near = with_round_statistics(base), shifted = near;
@@ -77,7 +77,7 @@ Experiment<Op> shifted_statistics(const Trial<Op>& base) {
   return unchanged(std::move(near), std::move(shifted));
 }
 
-/// Runs every key head, with its query heads, as a separate problem.
+/// Runs every key head and its query heads as a separate problem.
 template <class Op>
 Experiment<Op> split_heads(const Trial<Op>& base) {
   using spec::RowPosition;

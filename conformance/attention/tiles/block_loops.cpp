@@ -6,15 +6,15 @@
 
 #include "assay/reference/exp.hpp"
 
-// All builds of a loop give the same bits, because the compiler does not contract operations (as in
-// vector_loops.cpp).
+// All compiled versions of a loop give the same bits, because the compiler may not fuse
+// multiplications and additions (as in vector_loops.cpp).
 namespace assay::conformance::tiles {
 namespace {
 
 constexpr std::size_t lanes = 8;
 using Lanes [[gnu::vector_size(lanes * sizeof(double))]] = double;
 
-/// Computes four rows times two vectors of keys at once, so that the eight sums stay in registers.
+/// Computes four rows times two vectors of keys at once. The eight sums stay in registers.
 constexpr std::size_t block_rows = 4;
 
 template <std::size_t rows>
@@ -38,7 +38,8 @@ template <std::size_t rows>
   }
 }
 
-/// A sum of eight partial sums, each with its own chain of additions.
+/// A sum that consists of eight partial sums. The additions of one partial sum do not wait for
+/// those of another.
 struct Chains {
   double chain[lanes] = {};
   double sum() const {

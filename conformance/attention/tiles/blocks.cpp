@@ -17,13 +17,13 @@ using attention::at;
 using attention::Dense;
 using engine::square;
 
-/// The keys and values of a tile, transposed.
+/// The keys and values of a tile, stored transposed.
 struct Panel {
   std::vector<Line> key, value;
   KeyNorms norms;
 };
 
-/// Sums the pairs of one kv head and some of its query tiles.
+/// Sums over pairs of one kv head: some query tiles with all key tiles.
 class Chunk {
  public:
   Chunk(const Dense& dense, const Arithmetic& arithmetic, const attention::AllRowTerms& rows,
@@ -109,8 +109,8 @@ class Chunk {
                        dense_.key(b, keys.tile.n, key_numbers_[c]));
   }
 
-  /// Converts the products of line k into scaled scores with their bias. Returns the largest
-  /// |bias|.
+  /// score_[k] contains the dot products of one query with the keys. Converts them into scaled
+  /// scores with bias. Returns the largest |bias|.
   double add_features(const spec::RowPosition& query, std::size_t k) {
     for (double& score : score_[k]) score *= dense_.scale;
     kappa_.fill(1);
@@ -128,7 +128,8 @@ class Chunk {
     return most;
   }
 
-  /// Adds the pairs of query r of its tile. Their products are in line k.
+  /// Adds the pairs of query r of its tile to the sums. score_[k] contains the dot products of this
+  /// query.
   void add_query(QueryTile& queries, KeyTile& keys, std::int64_t r, std::size_t k) {
     const auto& [b, n, first, count] = queries.tile;
     const spec::RowPosition query{b, n, first + r};
@@ -165,7 +166,8 @@ class Chunk {
       return c.prob * prob + c.dscore * dscore + c.one * one;
     };
     const double scale = std::abs(dense_.scale);
-    // The error of a query's row term or statistics is the same error for all keys of the tile.
+    // The pairs of this query with all keys of the tile share one error: that of the query's row
+    // term and statistics.
     const double shared =
         square(row.max_error.deviation * s.dscore) + square(row.delta_error.deviation * s.prob);
     keys.key.add(
@@ -186,8 +188,8 @@ class Chunk {
                    dy);
   }
 
-  /// Tiles with a staged fp16 value that may overflow are exempt, because nothing is known about
-  /// their sums.
+  /// Tiles in which an fp16 intermediate may overflow are not judged, because their sums are then
+  /// unknown.
   void mark_overflow(QueryTile& queries, KeyTile& keys, const PairErrors& e,
                      const RowSums& s) const {
     constexpr spec::DType fp16 = spec::DType::fp16;
@@ -225,7 +227,7 @@ void add_blocks(const Dense& dense, const Arithmetic& arithmetic,
                 const attention::AllRowTerms& rows, const RowSigns& query_signs,
                 const RowSigns& key_signs, std::vector<QueryTile>& queries,
                 std::vector<KeyTile>& keys) {
-  // The object is on the heap, because it is too large for the stack.
+  // The object is on the heap because it is too large for the stack.
   std::make_unique<Chunk>(dense, arithmetic, rows, query_signs, key_signs, queries, keys)->sum();
 }
 

@@ -9,12 +9,12 @@
 #include "attention/tiles/block_loops.hpp"
 #include "judge/tile_sums.hpp"
 
-/// Blocks of pairs: the queries of one tile with the keys of another.
+/// Sums over blocks of pairs: the queries of one tile with the keys of another.
 namespace assay::conformance::tiles {
 
 inline constexpr std::int64_t streams = 5;
 
-/// Five arrays (streams) of one number per channel, in the order of `RowFactors`.
+/// Five arrays with one number per channel, in the order of the members of `RowFactors`.
 struct Sums {
   explicit Sums(std::int64_t width)
       : channels(width), values(attention::at(streams * width), 0.0) {}
@@ -37,14 +37,15 @@ struct Sums {
   bool exempt = false;
 };
 
-/// Errors that all pairs of a query row share. They are added once to the sums of the tile.
+/// The errors that all pairs of a query row share. Each of these errors is added once to the sums
+/// of the tile.
 struct SharedByRow {
   double prob = 0,
          dscore = 0;  ///< sums of P + e_P and of |dS|, times the largest |k_d| of the tile
   double size = 0;    ///< sum of |dS|
 };
 
-/// The Euclidean norms of a query's rows in Q and in dO.
+/// The Euclidean norms of one query's rows in Q and dO.
 struct RowNorms {
   double query, dy;
 };
@@ -64,8 +65,8 @@ struct KeyTile {
   bool wanted;
 };
 
-/// Adds all pairs of queries and keys of one kv head for which the query tile or the key tile is
-/// requested. Queries and keys have separate signs.
+/// Adds all pairs of one kv head that belong to a requested query tile or key tile. Each row is
+/// multiplied by a random sign before it is added to the sum of its tile.
 void add_blocks(const attention::Dense& dense, const Arithmetic& arithmetic,
                 const attention::AllRowTerms& rows, const RowSigns& query_signs,
                 const RowSigns& key_signs, std::vector<QueryTile>& queries,

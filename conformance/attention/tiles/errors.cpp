@@ -9,11 +9,11 @@ namespace {
 
 using engine::square;
 
-/// The factors of (a + b)^2 <= larger a^2 + smaller b^2, for sums in which b is usually small
-/// compared with a.
+/// The constants `larger` and `smaller` of the inequality (a + b)^2 <= larger a^2 + smaller b^2. In
+/// these sums b is usually small compared with a.
 constexpr double larger = 17.0 / 16, smaller = 17;
 
-/// Upper bound of the rounding error of x, as a linear function: share * |x| + step.
+/// An upper bound of the rounding error of x, as a linear function: share * |x| + step.
 struct Rounding {
   double share = 0, step = 0;
 };
@@ -24,8 +24,8 @@ Rounding rounding_to(spec::DType type, HalfUlp&& error) {
   return {.share = error(1.0), .step = error(std::ldexp(1.0, spec::format_of(type).min_exponent))};
 }
 
-/// Upper bounds of score, dP and P, and of their errors, for all pairs of the query with the keys
-/// of the tile. The errors of P are relative to P, because P varies most.
+/// Upper bounds of score, dP and P, and of their errors, for all pairs that the query forms with
+/// the keys of the tile. The errors of P are relative to P, because P varies most.
 struct Worst {
   attention::PairNumber score, dprob, relative;
   double distance, sub;  ///< |dP - delta|, rounding of it
@@ -55,7 +55,8 @@ Worst worst_of(const attention::Dense& dense, const Arithmetic& n, const attenti
           .store_p = rounding_to(n.numerics.store_p, [&](double y) { return n.store_p_error(y); })};
 }
 
-/// Returns h + e: the error h of staging a value, plus e, the error of the value before staging.
+/// Returns the error of a value after the kernel rounds it to 16 bits: its earlier error e, plus
+/// the error of this rounding.
 Linear staged(const Linear& e, const Rounding& stage, const Linear& of_value) {
   const double more = 1 + stage.share;
   return {.prob = more * e.prob + stage.share * of_value.prob,
@@ -89,8 +90,8 @@ void dscore_errors(const Arithmetic& n, const attention::RowTerms& row, const Wo
 void value_errors(const attention::Dense& dense, const Arithmetic& n,
                   const attention::RowTerms& row, const Worst& w, PairErrors& errors) {
   const double kappa = dense.largest_kappa;
-  // If the kernel stores P in a narrow type, staging does not round it again, unless dropout has
-  // scaled P since then.
+  // If the kernel already stored P in a narrow type, it does not round P again for the product,
+  // unless dropout scaled P after the store.
   const bool stored = n.numerics.store_p != spec::DType::fp32 && !dense.problem.has_dropout();
   const Rounding stage = stored ? Rounding{} : w.stage;
   const Linear e{.prob = errors.prob.prob + 3 * n.u, .one = kappa * errors.prob.one};

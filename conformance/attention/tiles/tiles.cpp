@@ -20,7 +20,7 @@ using engine::square;
 
 constexpr std::int64_t chunks_in_all = 8;
 
-/// The parts of the error of a tile's sum that are not sums over pairs.
+/// The errors of a tile's sum that do not come from single pairs.
 struct Extras {
   double terms;            ///< number of terms of the last sums
   double independent = 0;  ///< squares of errors that are independent from row to row
@@ -32,13 +32,13 @@ struct Extras {
   double floor = 0;
 };
 
-/// Computes tolerances from sums (E36).
+/// Computes the tolerance of a tile's sum (equation E36).
 class Finisher {
  public:
   Finisher(const Arithmetic& n, const TileRequest& request) : n_(n), averages_(request.averages) {}
 
-  /// E36. Treats the sum like a single element, but without the store and without the roundings of
-  /// the sum: these are added when the written rows are known.
+  /// Equation E36. Treats the tile sum like one element, but without the roundings of the final
+  /// store and of the additions. These are added when the kernel's rows are known.
   void finish(const RowFactors& s, const Extras& extras, TileSums& sums, std::size_t k) const {
     engine::Output output = {.units = units_of(n_),
                              .lambda = sums.lambda,
@@ -66,8 +66,8 @@ class Finisher {
     sums.radius[k] = bound.radius + 0x1p-46 * s.magnitude;
   }
 
-  /// Returns the error relative to |written value|: 2u for scaling and bias, and more if partial
-  /// sums are stored in a narrow type.
+  /// Returns the error of an element relative to |kernel's value|: 2u for scale and bias (u: the
+  /// rounding unit), and more if the kernel stores partial sums in a narrow type.
   double written_share() const {
     const bool narrow = n_.numerics.partials != spec::DType::fp32;
     return 2 * n_.u + (narrow ? 2 * unit_roundoff(n_.io) : 0);
@@ -78,7 +78,7 @@ class Finisher {
   bool averages_;
 };
 
-/// All tiles of one problem, while they are summed.
+/// Contains all tiles of one problem while their pairs are summed.
 class TileEngine {
  public:
   TileEngine(const Dense& dense, const Arithmetic& arithmetic, const attention::AllRowTerms& rows,
@@ -108,7 +108,7 @@ class TileEngine {
   }
 
  private:
-  /// Makes the tiles of every kv head (b, kv).
+  /// Creates the tiles of every kv head (b, kv).
   void make_tiles() {
     const Op::Problem& p = dense_.problem;
     const auto heads = at(p.batch * p.heads_kv);
@@ -135,8 +135,8 @@ class TileEngine {
     leave_out(pairs * static_cast<double>(dense_.width() + p.head_dim_v));
   }
 
-  /// A query tile needs all keys, and a key tile needs all queries. So if every k-th tile of both
-  /// kinds is summed, 2/k of the pairs are visited.
+  /// Selects every k-th tile if all tiles cost too much. A query tile needs all keys, and a key
+  /// tile needs all queries, so about 2/k of the pairs are visited.
   void leave_out(double multiply_adds) {
     if (multiply_adds <= request_.multiply_adds) return;
     const auto every =
@@ -148,8 +148,8 @@ class TileEngine {
       for (KeyTile& tile : head) tile.wanted = number++ % every == 0;
   }
 
-  /// The work is divided independently of the number of cores, so that the order of additions is
-  /// always the same.
+  /// Divides the work in a way that does not depend on the number of cores, so that the order of
+  /// additions is always the same.
   void add_all_pairs() {
     const auto heads = std::ssize(keys_);
     const std::int64_t parts =
@@ -208,7 +208,7 @@ class TileEngine {
     return sums;
   }
 
-  /// Returns the errors that the row terms and the statistics add to the sums of a query tile.
+  /// Returns the errors of row terms and statistics in the sums of a query tile.
   Extras extras_of_rows(const Tile& tile, const std::vector<SharedByRow>& rows) const {
     Extras extras{.terms = static_cast<double>(dense_.key_pattern->entries_of_query(tile.b)),
                   .scaled = true};

@@ -7,8 +7,7 @@
 #include "attention/bound/bound.hpp"
 #include "judge/tile_sums.hpp"
 
-/// The sums of the tiles of dq, dk, dv and their rope parts over all pairs, computed block by
-/// block.
+/// Sums the rows of each tile of dq, dk, dv and their rope parts, block by block over all pairs.
 namespace assay::conformance::tiles {
 
 struct TileRequest {
@@ -17,15 +16,15 @@ struct TileRequest {
   double multiply_adds = 1e12;  ///< budget; if all tiles need more, some are left out
 };
 
-/// Returns the sums for the same tensors as `attention::expectations`, in the same order, from the
-/// same gradients and error terms. Contains only the tiles of the request. Cost: one multiply-add
-/// per channel and pair, in double, on all cores.
+/// Returns the tile sums (sums of the rows of each tile) of the tensors in
+/// `attention::expectations`, in the same order and with the same error terms. Contains only the
+/// requested tiles. Cost: one multiply-add per channel and pair, in double, on all cores.
 std::vector<TileSums> tile_sums(const attention::Dense& dense, const Arithmetic& arithmetic,
                                 const attention::AllRowTerms& rows, const TileRequest& request);
 
-/// Returns the tile sums of the gradients of a case, with signs from this seed. Returns no sums,
-/// without calling `row_terms`, if all rows are in `judged`. `averages`: true if roundings count as
-/// independent, except those of equal scores.
+/// Returns the sum of the rows of each tile, for all gradients of a case. Each row has a random
+/// sign from this seed. If all rows are in `judged`, returns no sums and does not call `row_terms`.
+/// `averages`: true if roundings count as independent, except those of equal scores.
 std::vector<TileSums> tile_sums_with(
     const attention::JudgedRows& judged, const attention::Dense& dense,
     const Arithmetic& arithmetic, const std::function<const attention::AllRowTerms&()>& row_terms,

@@ -18,11 +18,12 @@ namespace {
 namespace expression = engine::expression;
 
 constexpr std::size_t longest_array = 1 << 20;
-/// The bounds of gradients are sums of every query head, which are in memory together.
+/// The largest number of gradient elements of a user's formula. Every query head has a sum for each
+/// of them, and these sums are in memory together.
 constexpr std::int64_t most_gradients = 1 << 16;
 constexpr std::string_view names_of_outputs[] = {"dq",      "dk",    "dv",   "dq_rope",
                                                  "dk_rope", "dsink", "dpse", "dformula"};
-/// The magnitude of scores for which a formula must be defined.
+/// A formula must be defined for all scores up to this magnitude.
 constexpr double largest_usual_score = 0x1p16;
 
 [[noreturn]] void fail(std::string_view item, const std::string& what) {
@@ -39,7 +40,7 @@ std::vector<std::string_view> parts_of(std::string_view text, char separator) {
   return parts;
 }
 
-/// Parses a finite number and rounds it to fp32, as a kernel gets it.
+/// Parses a finite number and rounds it to fp32, the type in which a kernel gets it.
 bool parse_number(std::string_view text, double& number) {
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
   const bool whole = error == std::errc() && end == text.data() + text.size();
@@ -70,10 +71,10 @@ std::vector<double> numbers_of(std::string_view name, std::string_view text) {
 
 constexpr auto named_first = [](const auto& x) -> std::string_view { return x.first; };
 
-/// Items that are not parameters or arrays.
+/// The item names with a special meaning. All other names are parameters or arrays.
 constexpr std::string_view own_items[] = {"score", "keep", "dlse", "gradients"};
 
-/// The items of a text: the expressions, and the names that they use.
+/// The items of a formula's text: the expressions, and the names that they use.
 struct Items {
   std::string_view score, keep, dlse, gradients;
   expression::Names names;
@@ -127,8 +128,8 @@ struct Items {
     else
       fail(name, "'" + std::string(value.substr(0, 32)) + "' is not a number of fp32");
   }
-  /// Makes parameters whose gradients are wanted arrays of one element: their nodes must differ
-  /// from those of equal numbers.
+  /// Turns each parameter whose gradient is requested into an array of one element. Otherwise the
+  /// expression graph would merge it with other constants of the same value.
   void separate_parameters() {
     for (const std::string_view name : wanted()) {
       const auto of = std::ranges::find(names.parameters, name, named_first);

@@ -35,27 +35,30 @@ class Variant {
   template <class V>
   using Places = engine::expression::Variables<V>;
 
-  /// Errors: std::invalid_argument that names the item and the place in its text: for an unknown
-  /// name, for an operation that may be undefined for a pair of the problem, ...
+  /// Parses a formula. Errors: std::invalid_argument with the item and the position of the error in
+  /// its text, for example for an unknown name, or for an operation that may be undefined for a
+  /// pair of the problem.
   Variant(std::string_view text, const spec::AttentionProblem& problem);
   /// A case without a formula, of which only this part is judged.
   Variant(const GradientPart& part, const spec::AttentionProblem& problem);
 
-  /// An array or a parameter whose gradient is an output: numbers `first` to `first + count - 1` of
-  /// dformula. `output` is the name of the gradient: d and the name of the array.
+  /// An array or a parameter with a gradient among the outputs. Its gradient is elements `first` to
+  /// `first + count - 1` of dformula. `output` is the name of the gradient: "d" and the name of the
+  /// array.
   struct Gradient {
     std::string output;
     std::int64_t first = 0, count = 1;
   };
-  /// Nodes of partials_graph() for one reading of an array: the index of the element, the
-  /// derivative of the score by it, and the number of the first element in dformula.
+  /// Describes one read of an array by the formula. `index` and `derivative` are nodes of
+  /// partials_graph(): the index of the element, and the derivative of the score. `first`: the
+  /// number of the array's first element in dformula.
   struct Partial {
     int index, derivative;
     std::int64_t first;
   };
 
   const std::vector<Gradient>& gradients() const { return gradients_; }
-  /// Returns the gradient whose output has this name, or null.
+  /// Returns the gradient with this output name, or null.
   const Gradient* gradient(std::string_view output) const;
   /// Returns the number of elements of dformula.
   std::int64_t gradient_size() const {
@@ -65,7 +68,8 @@ class Variant {
   const std::vector<Partial>& partials() const { return partials_; }
 
   bool has_dlse() const { return has_dlse_; }
-  /// Returns the gradient of the loss by the LSE of a query; 0 if the formula has none.
+  /// Returns the gradient of the loss with respect to the LSE of a query. Returns 0 if the formula
+  /// contains no dlse.
   template <class V>
   V dlse(const reference::ScorePosition& at) const {
     if (!has_dlse_) return V(0);
@@ -87,29 +91,31 @@ class Variant {
   bool has_score() const { return has_score_; }
   bool has_keep() const { return has_keep_; }
   const Graph& score_graph() const { return score_; }
-  /// Nodes of score_graph(): the score, and its derivative by s.
+  /// Nodes of the expression graph score_graph(): the formula's score, and its derivative by the
+  /// documented score s.
   int score() const { return results_[0]; }
   int slope() const { return results_[1]; }
   const Graph& keep_graph() const { return keep_; }
   int keep() const { return kept_; }
 
-  /// Returns the largest magnitude of the derivative if |s| is at most `largest_score`, or
-  /// infinity.
+  /// Returns the largest magnitude of the formula's derivative for scores s with |s| <=
+  /// largest_score; may be infinity.
   double largest_slope(double largest_score) const;
 
-  /// Returns the variables of a pair, for V double, Lanes or a number of many digits.
+  /// Returns the variables that the formula reads for one pair. V is a number type: double, Lanes
+  /// (several doubles), or a type with many digits.
   template <class V>
   Places<V> places(const V& s, const reference::ScorePosition& at) const {
     const auto number = [](std::int64_t x) { return engine::filled<V>(static_cast<double>(x)); };
     return {s, number(at.i), number(at.j), number(at.b), number(at.n), number(at.n / group_)};
   }
   bool keeps(const reference::ScorePosition& at) const;
-  /// Returns the replaced score in double.
+  /// Returns the score that the formula computes, in double.
   double score_of(double s, const reference::ScorePosition& at) const;
 
  private:
   engine::expression::Ranges ranges(double largest_score) const;
-  /// Adds the gradients of the arrays and parameters with these names.
+  /// Adds the requested gradients of arrays and parameters.
   void add_gradients(const std::vector<std::string_view>& wanted,
                      const engine::expression::Names& names);
 
@@ -129,7 +135,7 @@ std::shared_ptr<const Variant> variant_of(std::string_view field,
                                           const spec::AttentionProblem& problem,
                                           std::string_view part = {});
 
-/// The formula as the definition reads it.
+/// Adapts the formula to the interface of the high-precision definition.
 template <class Real>
 class FormulaOf final : public reference::ScoreFormula<Real> {
  public:
@@ -177,13 +183,14 @@ class MaskOf final : public reference::ScoreFormula<Real> {
   std::shared_ptr<const Variant> variant_;
 };
 
-/// Returns the precision of the quick rows of a definition with this formula, or without one.
+/// Returns the number type of the rows that a definition computes quickly, for this formula or, if
+/// it is null, without one.
 inline QuickRows quick_rows_of(const std::shared_ptr<const Variant>& variant) {
   return variant == nullptr || variant->only_masks() ? QuickRows::in_double_double
                                                      : QuickRows::in_many_digits;
 }
 
-/// Returns the formula for a definition, or null.
+/// Returns the formula for the high-precision definition, or null.
 template <class Real>
 std::shared_ptr<const reference::ScoreFormula<Real>> formula_of(
     std::shared_ptr<const Variant> variant) {

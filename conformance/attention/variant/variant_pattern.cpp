@@ -79,7 +79,7 @@ bool VariantPattern::count(const spec::RowPosition& query, std::span<const std::
   bool any = false;
   for (std::size_t first = 0; first < keys.size(); first += lanes) {
     const std::size_t count = std::min(lanes, keys.size() - first);
-    // Unused lanes repeat a key, so that every index is inside its array.
+    // Unused SIMD lanes repeat a key, so that every index is inside its array.
     for (std::size_t k = 0; k < lanes; ++k)
       key[k] = static_cast<double>(keys[first + std::min(k, count - 1)]);
     values.evaluate(variant_->keep_graph(), at);

@@ -45,9 +45,9 @@ class VariantPattern final : public KeyPattern {
   std::shared_ptr<const VariantPattern> whole_;
 };
 
-/// Returns the formula of a case, or null.
+/// Returns the user's formula of a case, or null.
 const Variant* variant_of(const Dense& dense);
-/// Returns the formula if it replaces scores, or null.
+/// Returns the user's formula if it replaces scores, otherwise null.
 const Variant* score_variant_of(const Dense& dense);
 /// Returns the part of a case, or nothing.
 std::optional<GradientPart> judged_part(const Dense& dense);
@@ -55,10 +55,11 @@ std::optional<GradientPart> judged_part(const Dense& dense);
 bool is_partial_sum(const Dense& dense, std::string_view gradient);
 /// Returns the pattern of all pairs, to which the statistics of the case belong.
 std::shared_ptr<const KeyPattern> whole_pattern_of(const Dense& dense);
-/// Returns the largest factor by which a formula multiplies a gradient of a score: 1 without one.
+/// Returns the largest factor by which a formula multiplies the gradient of a score. Returns 1
+/// without a formula.
 double largest_slope_of(const Dense& dense);
 
-/// The operands of a case with this formula (null: without one).
+/// Returns the tensors of a case together with its formula; `variant` is null without a formula.
 Dense dense_of(const Op::Problem& problem, const Op::Inputs& inputs,
                std::shared_ptr<const Variant> variant, Held held = Held::all);
 

@@ -9,7 +9,7 @@
 
 namespace assay::conformance::compression {
 
-/// Returns legal calls that cover all conditions of requirements.
+/// Returns legal calls that together cover every condition of every requirement.
 template <class Op>
 std::vector<Case<Op>> legal_calls() {
   std::vector<Case<Op>> calls;
@@ -31,17 +31,19 @@ std::vector<Case<Op>> legal_calls() {
   return calls;
 }
 
-/// Returns illegal calls. For every requirement whose violation a kernel must reject, there is one
-/// call for each kind of violation. Each call violates this requirement and those that it implies,
-/// but no other.
-/// Errors: std::logic_error with the name of a requirement for which no such call was found.
+/// Returns illegal calls, for the requirements that a kernel must enforce. Each possible violation
+/// of a requirement has one call. This call violates only this requirement and those that it
+/// implies. Errors: std::logic_error with the name of a requirement for which no such call was
+/// found.
 template <class Op>
 std::vector<Case<Op>> violation_cases() {
   return breaking_cases<Op>({legal_calls<Op>()});
 }
 
-/// Returns numerically judged cases: for every variant of a requirement, one case for each entry
-/// point whose page states the requirement, and one for another entry point, in rotation.
+/// Returns numerically judged cases for the variants (other legal forms of the call) of
+/// requirements. Each variant has one case for each entry point whose documentation contains the
+/// requirement, and one case for another entry point; this last one changes from variant to
+/// variant.
 template <class Op>
 std::vector<Case<Op>> variant_cases() {
   return varied_cases<Op>({legal_calls<Op>()});

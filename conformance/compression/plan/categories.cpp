@@ -3,8 +3,8 @@
 namespace assay::conformance::compression {
 namespace {
 
-/// A case with at least `many_sequences` sequences is in the class `many`. With more than
-/// `few_windows` windows, a tile spans several sequences.
+/// A case with at least `many_sequences` sequences is in the class `many`. A case with more than
+/// `few_windows` windows has a tile that spans windows of several sequences.
 constexpr std::int64_t many_sequences = 16, few_windows = 64;
 
 }  // namespace

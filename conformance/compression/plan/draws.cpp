@@ -14,8 +14,8 @@ using Counts = std::vector<std::int64_t>;  // windows of each sequence; sequence
 /// The largest number of elements of an ordinary random case.
 constexpr std::int64_t ordinary_elements = 150'000;
 
-/// Returns whether the chosen values already give many elements, so that all other sizes must be
-/// small.
+/// Returns whether the chosen values already lead to many elements. In this case all other sizes
+/// must be small.
 bool is_large(const Categories& k) {
   return k.amount == Amount::beyond || k.lengths == LengthsKind::many || k.heads == Heads::many ||
          k.head_dim == HeadDim::widest;
@@ -26,7 +26,7 @@ void draw_window(Problem& p, const Categories& k, Draws& draws) {
   const auto set = [&](std::int64_t size, std::int64_t stride) {
     p.compress_block_size = 16 * size, p.compress_stride = 16 * stride;
   };
-  // Sizes are in units of 16 tokens; a window has at most eight units.
+  // The random sizes are in units of 16 tokens. A window has at most eight units.
   switch (k.overlap) {
     case Overlap::part: {
       const std::int64_t stride = is_frugal ? 2 : draws.integer(2, 7);
@@ -81,17 +81,18 @@ std::int64_t draw_head_dim(const Categories& k, Draws& draws) {
   return 16;
 }
 
-/// Draws the total number of windows in all sequences.
+/// Chooses a random total number of windows of all sequences.
 std::int64_t draw_total(const Problem& p, Amount amount, Draws& draws) {
   if (amount == Amount::beyond) return draws.integer(65, 72);
   const std::int64_t affordable = ordinary_elements / (p.heads * p.head_dim * p.compress_stride);
   const std::int64_t most = std::clamp<std::int64_t>(affordable, 6, 60);
-  // Half of the drawn totals are close to a number of cores.
+  // In half of the random cases, the total is close to the number of cores of a chip (24 or 48).
   const std::int64_t cores = draws.one_of({24, 48}) + draws.integer(-1, 1);
   return draws.integer(0, 1) == 0 && cores <= most ? cores : draws.integer(6, most);
 }
 
-/// Draws the number of windows of each sequence: at least one in each, and more than one in some.
+/// Chooses a random number of windows for each sequence. Every sequence gets at least one window,
+/// and some get more.
 Counts draw_counts(LengthsKind lengths, std::int64_t total, Draws& draws) {
   if (lengths == LengthsKind::single) return {total};
   if (lengths == LengthsKind::equal) {
@@ -112,7 +113,7 @@ Counts draw_counts(LengthsKind lengths, std::int64_t total, Draws& draws) {
   return counts;
 }
 
-/// Returns lengths of sequences with these counts of windows.
+/// Returns sequence lengths for which the sequences have the given numbers of windows.
 std::vector<std::int64_t> lengths_of(const Problem& p, const Counts& counts, const Categories& k,
                                      Draws& draws) {
   std::vector<std::int64_t> lengths;
@@ -159,7 +160,7 @@ std::vector<std::int64_t> draw_lengths(const Problem& p, const Categories& k, Dr
     default:
       break;
   }
-  // Places an empty and a too short sequence next to each other.
+  // Places an empty sequence next to a sequence that is too short for a window.
   if ((k.lengths == LengthsKind::leading_empty || k.lengths == LengthsKind::repeated) && times == 2)
     insert(1, 1, too_short);
   return lengths;

@@ -7,10 +7,10 @@
 
 namespace assay::conformance::compression {
 
-/// Draws a problem with these categories.
+/// Makes a random problem that belongs to these categories.
 Problem draw_problem(const Categories& categories, Draws& draws);
 
-/// Draws a problem with more tokens than 16 bits can count, in sequences of any lengths.
+/// Makes a random problem with more than 65535 tokens in total, in sequences of any lengths.
 Problem problem_with_many_tokens(std::uint64_t seed);
 
 }  // namespace assay::conformance::compression

@@ -15,11 +15,12 @@
 #include "plan/forbidden.hpp"
 #include "plan/stridings.hpp"
 
-/// Factors and drawn cases of an operator.
+/// The factors (properties that the test plan varies) of an operator, and the random cases made
+/// from them.
 namespace assay::conformance::compression {
 
-/// The factor `overlap` has only values that are legal; the factor `profile` has the profiles that
-/// are drawn.
+/// The legal values of the factor `overlap`, and the profiles (distributions of the input values)
+/// that the factor `profile` may have in random cases.
 template <class Op>
 Named<Overlap> drawn_overlaps() {
   auto named = in_order<Overlap>({"part", "two", "few", "odd", "many", "none"});
@@ -34,7 +35,7 @@ Named<std::string_view> drawn_profiles() {
   return named;
 }
 
-/// Returns the table of all factors.
+/// Returns the table of all factors (properties that the test plan varies).
 template <class Op>
 const Factors<Op, Categories>& factors() {
   using F = Factors<Op, Categories>;
@@ -68,7 +69,7 @@ const Factors<Op, Categories>& factors() {
   return table;
 }
 
-/// Draws a case of the categories.
+/// Makes a random case that belongs to the categories.
 template <class Op>
 Case<Op> draw_case(const Categories& k, std::uint64_t seed) {
   Draws draws(seed);
@@ -96,7 +97,8 @@ std::vector<Exclusion> fruitless_and_costly() {
   return all;
 }
 
-/// Returns all factors with their exclusions. Built once.
+/// Returns all factors (varied properties) and the combinations of values that are excluded. Built
+/// once.
 template <class Op>
 const ChoiceSpace& choice_space() {
   static const ChoiceSpace space = [] {
@@ -114,7 +116,7 @@ const ChoiceSpace& choice_space() {
   return space;
 }
 
-/// Returns the rules by which cases are drawn from the factors.
+/// Returns the rules by which random cases are made from the factors (varied properties).
 template <class Op>
 const Drawn<Op, Categories>& drawn() {
   static const Drawn<Op, Categories> cases{

@@ -17,8 +17,8 @@ Indices ascending(std::int64_t count) {
   return numbers;
 }
 
-/// Returns a problem with the sequences of `p` that have these indices, in this order; -1 inserts
-/// an empty sequence.
+/// Returns a problem made of some sequences of `p`. `order` lists their indices; -1 inserts an
+/// empty sequence.
 Arrangement sequences(const Problem& p, Indices order) {
   Arrangement part{.problem = p, .origins = {}};
   Indices lengths;
@@ -37,7 +37,7 @@ Indices sequences_with_windows(const Problem& p) {
   return order;
 }
 
-/// Returns a problem with the heads of `p` that have these indices, in this order.
+/// Returns a problem made of some heads of `p`. `order` lists their indices.
 Arrangement heads(const Problem& p, Indices order) {
   Arrangement part{.problem = p, .origins = {}};
   part.problem.heads = std::ssize(order);
@@ -48,8 +48,7 @@ Arrangement heads(const Problem& p, Indices order) {
   return part;
 }
 
-/// Returns the number of tokens that can be added at the end of sequence b without creating a
-/// window.
+/// Returns how many tokens can be added at the end of sequence b without creating another window.
 std::int64_t spare_tail(const Problem& p, std::int64_t b) {
   if (windows_of(p, b) == 0) return 0;
   return p.compress_stride - 1 - (p.length(b) - p.compress_block_size) % p.compress_stride;

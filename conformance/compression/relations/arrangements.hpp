@@ -5,16 +5,16 @@
 #include "compression/problem.hpp"
 #include "judge/relations/trial.hpp"
 
-/// Problems whose rows are rows of another problem, in another order. Every sum has the same terms
-/// as before.
+/// Functions that make problems by reordering the rows of another problem. Every sum has the same
+/// terms as before.
 namespace assay::conformance::compression {
 
-/// For each row: the position of the row from which it is copied.
+/// For each row of the new problem: the position of the old row from which it is copied.
 struct Origins {
   Origin token, window, weight;
 };
 
-/// A problem, and for each of its rows the row of another problem from which it is copied.
+/// A problem, and for each of its rows the row of the original problem from which it is copied.
 struct Arrangement {
   Problem problem;
   Origins origins;
@@ -28,26 +28,28 @@ bool has_short_sequences(const Problem& problem);
 bool has_spare_tail(const Problem& problem);
 bool has_two_tiles(const Problem& problem);
 
-/// Makes a problem of each sequence that has windows. The gradients of the other sequences are
+/// Makes one problem for each sequence that has windows. The gradients of all other sequences are
 /// zero.
 Arrangements each_sequence(const Problem& problem);
-/// Each function makes one problem: the sequences in reverse order; only the sequences with
-/// windows; an empty sequence added at the start; two empty sequences added after every sequence.
+/// Each of these four functions makes one problem. In this order: the sequences are reversed; only
+/// the sequences with windows remain; an empty sequence is added at the start; two empty sequences
+/// are added after every sequence.
 Arrangements reversed_sequences(const Problem& problem);
 Arrangements without_short_sequences(const Problem& problem);
 Arrangements with_empty_first(const Problem& problem);
 Arrangements with_empty_between(const Problem& problem);
 
-/// Make a problem of each head; make one problem with the heads in another order.
+/// each_head makes one problem for each head. rotated_heads makes one problem with the heads in
+/// another order.
 Arrangements each_head(const Problem& problem);
 Arrangements rotated_heads(const Problem& problem);
 
-/// Makes two problems. In both, as many tokens as possible are added at the end without creating a
-/// window: copies of the last token in the first problem, zeros in the second.
+/// Makes two problems. Both add as many tokens as possible at the end without creating a window.
+/// The first problem adds copies of the last token, the second adds zeros.
 Arrangements with_longer_tails(const Problem& problem);
 
-/// Inserts a stride of tokens before every sequence that has windows. The tokens and the rows of
-/// the new window are zero.
+/// Inserts one stride of tokens before every sequence that has windows. The new tokens, and the
+/// rows of the new window, are zero.
 Arrangements shifted_by_stride(const Problem& problem);
 
 }  // namespace assay::conformance::compression

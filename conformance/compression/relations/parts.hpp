@@ -12,18 +12,19 @@
 
 namespace assay::conformance::compression {
 
-/// Returns a tensor with these values. Weights are in the order of the tensor.
+/// Returns a tensor with these values. For a weight, the values have the order of the tensor's
+/// elements.
 spec::Tensor tensor_of_rows(const spec::Parameter& parameter, const Problem& problem,
                             const spec::Extents& extents, const std::vector<double>& values);
 
-/// Returns the function that computes the extents of an input. It differs from extents_of for a
-/// weight: weight (w, n) is row (w, n, 0), as in the tensor.
+/// Returns the function that computes the extents of an input in memory order. For a weight this
+/// differs from extents_of: weight (w, n) is row (w, n, 0), as in the tensor.
 ExtentsOf extents_of_values(RowKind kind);
 
 Origin Origins::*origin_of(RowKind kind);
 
-/// The data of a run that relations read or change; judge/relations/trial.hpp describes the
-/// members.
+/// The data of one run that relations (statements about several runs) read or change.
+/// judge/relations/trial.hpp describes the members.
 template <class Op>
 struct RelationPartsOf : PlainRelationParts<Op> {
   using Rows = typename Traits<Op>::Rows;
@@ -50,7 +51,8 @@ struct RelationPartsOf : PlainRelationParts<Op> {
     }();
     return all;
   }
-  /// The operator's own relations, then those of compression/relations/rearranging.hpp.
+  /// Returns the relations (statements about several runs) of this operator alone, followed by the
+  /// common relations of compression/relations/rearranging.hpp.
   static std::vector<const Relation<Op>*> relations();
   static Rows rows_of(const Problem& problem, const typename Op::Inputs& inputs) {
     return Traits<Op>::rows_of(problem, inputs);
@@ -62,7 +64,7 @@ struct RelationPartsOf : PlainRelationParts<Op> {
             .inputs = base.inputs,
             .outputs = base.outputs};
   }
-  /// Returns 0, because computing the bounds costs less than a run.
+  /// Returns 0, because computing the bounds (tolerances) costs less than a run of the kernel.
   static double cost_of_bounds(const Problem&) { return 0; }
 };
 

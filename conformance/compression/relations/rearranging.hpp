@@ -11,8 +11,8 @@
 
 namespace assay::conformance::compression {
 
-/// Returns the experiment that runs each arrangement. Together, their outputs must equal the
-/// outputs of the base run.
+/// Returns an experiment (a comparison of runs) that runs the kernel on each rearranged problem.
+/// Together, the outputs of these runs must equal the outputs of the base run.
 template <class Op, Arrangements (*arrange)(const Problem&)>
 Experiment<Op> arranged(const Trial<Op>& base) {
   std::vector<Piece<Op>> pieces;
@@ -31,8 +31,8 @@ Experiment<Op> longer_tails(const Trial<Op>& base) {
           .combine = adding<Op>(base.problem, {{tails[1].problem, tails[1].origins}})};
 }
 
-/// Runs the first 16 channels and the other channels separately. The output of a weight must be the
-/// sum of its outputs in both runs.
+/// Runs the kernel separately on the first 16 channels and on the other channels. The sum of the
+/// weight outputs of both runs must equal the output of the base run.
 template <class Op>
 Experiment<Op> separate_channels(const Trial<Op>& base) {
   constexpr std::int64_t head = 16;
@@ -58,7 +58,8 @@ Experiment<Op> separate_channels(const Trial<Op>& base) {
   return experiment;
 }
 
-/// Relations that reorder parts of the call, leave out parts, or run parts alone.
+/// Relations (statements about several runs) between a call and changed calls. The changed calls
+/// reorder parts of the call, omit parts, or run a part alone.
 template <class Op>
 std::span<const Relation<Op>> rearranging_relations() {
   using enum Agreement;

@@ -11,7 +11,7 @@ namespace {
 
 using spec::at;
 
-/// Returns whether no element exceeds its tolerance.
+/// Returns whether all elements of the row are within their tolerances.
 bool all_within(const JudgedRow& row, const Arithmetic& arithmetic) {
   if (row.is_exempt()) return true;
   for (std::size_t k = row.first(); k < row.last(); ++k)
@@ -19,7 +19,7 @@ bool all_within(const JudgedRow& row, const Arithmetic& arithmetic) {
   return true;
 }
 
-/// Returns whether any element of the row exceeds its tolerance.
+/// Returns whether an element of row r exceeds its tolerance.
 bool exceeds_tolerance(const Expectation& e, std::int64_t r) {
   if (e.exempt[at(r)] != 0) return false;
   for (std::size_t k = at(r * e.dim()); k < at((r + 1) * e.dim()); ++k)
@@ -55,7 +55,7 @@ void Controls::add_heads(const Expectation& e, const Arithmetic& arithmetic) {
 
 void Controls::add(const Head& head) {
   const auto order = [](const Head& h) { return std::pair(h.b, h.n); };
-  // Rows arrive in order, so the row nearly always belongs to the last head of the list.
+  // Rows are added in order, so the head of a row is nearly always the last head in the list.
   const auto place = heads_.empty() || order(heads_.back()) < order(head) ? heads_.end()
                      : order(heads_.back()) == order(head)
                          ? heads_.end() - 1

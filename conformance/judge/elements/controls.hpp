@@ -8,17 +8,18 @@
 
 namespace assay::conformance {
 
-/// The negative controls of one tensor: would the judge detect these deliberately wrong outputs?
-/// Results of parts of the tensor can be combined.
+/// The negative controls (deliberately wrong outputs, such as zeros) of one tensor. The class
+/// determines whether the judge would detect them. Results of several parts of a tensor can be
+/// combined.
 class Controls {
  public:
   void add(const Expectation& part, const Arithmetic& arithmetic);
-  /// Adds the results of the next rows.
+  /// Adds the results of the rows that follow.
   void append(const Controls& later);
   ControlResult result(const std::string& tensor, const Arithmetic& arithmetic) const;
 
  private:
-  /// Says which wrong outputs the judge would detect in the rows of one head.
+  /// For the rows of one head: which deliberately wrong outputs the judge would detect.
   struct Head {
     std::int64_t b = 0, n = 0;
     std::int64_t expected = 0, seen = 0;  ///< nonzero rows; those where zeros fail

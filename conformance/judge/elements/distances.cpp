@@ -9,8 +9,8 @@ namespace {
 
 constexpr std::int64_t most_ratios = std::int64_t{1} << 20;  // stored elements per tensor
 
-/// Returns the default relative tolerance of torch.testing.assert_close. Its absolute tolerance is
-/// 1e-5.
+/// Returns the default relative tolerance of torch.testing.assert_close for this type. Its absolute
+/// tolerance is 1e-5.
 double torch_relative_tolerance(spec::DType io) {
   switch (io) {
     case spec::DType::bf16:
@@ -22,7 +22,8 @@ double torch_relative_tolerance(spec::DType io) {
   }
 }
 
-/// Selects one of `of` rows with a hash: every n-th row would often select similar rows.
+/// Selects about one in `of` rows by a hash. Selecting every n-th row would often select similar
+/// rows.
 bool is_drawn(std::int64_t row, std::int64_t of) {
   const auto mixed = static_cast<std::uint64_t>(row) * 0x9e3779b97f4a7c15U;
   return (mixed >> 32) % static_cast<std::uint64_t>(of) == 0;
@@ -123,7 +124,7 @@ void Yardsticks::add(const JudgedRow& row, spec::DType io) {
   count_ += static_cast<double>(row.values.size());
   for (std::size_t k = row.first(); k < row.last(); ++k) {
     const double reference = row.e.value[k], actual = row.value(k);
-    // The distance of a NaN counts as infinite.
+    // If the difference is NaN, it counts as infinite.
     const double distance = actual == reference ? 0 : std::abs(actual - reference);
     const double error = std::isnan(distance) ? HUGE_VAL : distance;
     const double magnitude = std::abs(reference);

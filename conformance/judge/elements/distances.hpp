@@ -12,23 +12,25 @@
 
 namespace assay::conformance {
 
-/// Returns the |error| of one element divided by the limit of that error.
+/// Returns the error |x - expected value| of element k, divided by its limit.
 double relative_to_tau(const Expectation& e, std::size_t k, double x, const Arithmetic& arithmetic);
 
-/// Statistics of the distances between elements and their references, and the worst element.
+/// Statistics of the differences between elements and expected values, and the element with the
+/// largest error.
 class Distances {
  public:
-  /// `whole` contains the expected values of the tensor whose rows are added.
+  /// `whole` contains the expected values of the complete tensor. Its rows are added one after the
+  /// other.
   explicit Distances(const Expectation& whole);
-  /// Adds a row. `ratios`: for each element of the row, the value of `relative_to_tau`.
+  /// Adds a row. `ratios`: the result of `relative_to_tau` for each element of the row.
   void add(const JudgedRow& row, const std::vector<double>& ratios);
-  /// Adds the distances of the next rows.
+  /// Adds the statistics of the rows that follow.
   void append(const Distances& later);
   void finish(TensorReport& report);
 
  private:
-  /// Stores the elements near the worst one. `worst`: the index of the worst element of this row;
-  /// empty if an earlier row has a worse one.
+  /// Stores the elements near the element with the largest error. `worst`: the index of this
+  /// element in the row; empty if an earlier row contains it.
   void keep_near(const JudgedRow& row, const spec::RowPosition& at,
                  std::optional<std::size_t> worst);
   void describe_worst(const Expectation& e, std::size_t worst, double actual);
@@ -45,12 +47,12 @@ class Distances {
   Neighbourhood::Row row_;  ///< buffer for one row
 };
 
-/// Results with the tolerances of other software. They are reported for comparison and do not
-/// change the verdict.
+/// Results with the tolerances of other software, such as PyTorch. The report shows them for
+/// comparison; they do not change the verdict.
 class Yardsticks {
  public:
   void add(const JudgedRow& row, spec::DType io);
-  /// Adds the results of the next rows.
+  /// Adds the results of the rows that follow.
   void append(const Yardsticks& later);
   void finish(const Arithmetic& arithmetic, TensorReport& report) const;
 

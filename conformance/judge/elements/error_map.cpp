@@ -13,7 +13,7 @@ constexpr std::int64_t most_cells = 32;  // largest number of cells along rows, 
 constexpr std::int64_t most_heads = 64;
 constexpr std::int64_t reach = 2;  // number of neighbouring rows or channels to each side
 
-/// Returns the smallest n for which at most `most` cells of 2^n indices cover the extent.
+/// Returns the smallest n such that at most `most` blocks of 2^n indices cover the extent.
 int shift_for(std::int64_t extent, std::int64_t most) {
   int shift = 0;
   while (((extent - 1) >> shift) >= most) ++shift;
@@ -24,8 +24,8 @@ std::int64_t cells_of(std::int64_t extent, int shift) {
   return extent == 0 ? 0 : ((extent - 1) >> shift) + 1;
 }
 
-/// Encodes a ratio as a letter. The first letter means 2^-12 or less; each following letter stands
-/// for a factor of sqrt(2); the last letter means more than 2^18.
+/// Encodes a ratio as a letter. The first letter means at most 2^-12, each further letter is a
+/// factor of sqrt(2), and the last letter means more than 2^18.
 char letter(double ratio) {
   constexpr std::string_view letters =
       "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
@@ -47,7 +47,7 @@ void keep_larger(std::vector<double>& all, const std::vector<double>& others) {
   for (std::size_t k = 0; k < all.size(); ++k) all[k] = std::max(all[k], others[k]);
 }
 
-/// Rounds to the number of decimal digits that a table shows.
+/// Rounds a number to the decimal digits that the error table shows.
 double shortened(double value, int digits) {
   if (!std::isfinite(value)) return value;
   std::array<char, 40> text;
@@ -140,8 +140,7 @@ void Neighbourhood::append(const Neighbourhood& later, bool worse) {
 void Neighbourhood::finish(ErrorMap& map) const {
   if (channel_ < 0) return;
   map.near_channel = std::max<std::int64_t>(0, channel_ - reach);
-  // Rows for which the definition was called were added last; sort by position to restore the
-  // order.
+  // The rows are not in order, because uncertain rows were judged last. Sort them by position.
   std::vector<Row> rows = near_;
   std::ranges::sort(rows, {}, [](const Row& row) { return row.at.s; });
   for (const Row& row : rows) {

@@ -10,13 +10,14 @@
 
 namespace assay::conformance {
 
-/// The largest error / tau in each cell of (rows, channels), over all heads, and the largest in
-/// each head. This is the part of an `ErrorMap` that describes a whole tensor.
+/// The largest quotient error / tau (tolerance) in each block of rows and channels, over all heads,
+/// and the largest in each head. An `ErrorMap` contains this grid and the elements near the largest
+/// error.
 class ErrorGrid {
  public:
   explicit ErrorGrid(const spec::Extents& extents);
 
-  /// Adds the cells of one row.
+  /// Updates the grid with the elements of one row.
   class Row {
    public:
     void add(std::int64_t channel, double ratio) {
@@ -32,7 +33,7 @@ class ErrorGrid {
     int shift_;
   };
   Row row(const spec::RowPosition& at);
-  /// Adds the cells of the next rows.
+  /// Adds the results of the rows that follow.
   void append(const ErrorGrid& later);
   ErrorMap map() const;
 
@@ -43,20 +44,20 @@ class ErrorGrid {
   std::vector<double> cells_, heads_;  ///< a value below 0: no element was judged
 };
 
-/// The elements near the worst one: up to two rows and two channels to each side, if they were
-/// judged.
+/// The judged elements near the element with the largest error: up to two rows and two channels on
+/// each side.
 class Neighbourhood {
  public:
-  /// The values of one row of a tensor, one entry per channel.
+  /// The values of one row of a tensor, with one number per channel in each list.
   struct Row {
     spec::RowPosition at;
     std::vector<double> actual, expected, tolerance;
   };
 
-  /// Adds the next row. `worst`: the channel of this row that is worse than all earlier elements,
-  /// or -1. Swaps `row` with a buffer that is not needed any more.
+  /// Adds the next row. `worst`: the channel with a larger error than all earlier elements, or -1.
+  /// Swaps `row` with a buffer that is no longer needed.
   void add(Row& row, std::int64_t worst);
-  /// Adds the next rows. `worse`: true if these rows contain the worst element.
+  /// Adds the rows that follow. `worse`: true if they contain the element with the largest error.
   void append(const Neighbourhood& later, bool worse);
   void finish(ErrorMap& map) const;
 
@@ -71,8 +72,8 @@ class Neighbourhood {
   std::vector<Row> near_;  ///< rows near the worst element
 };
 
-/// Adds an element near the worst one. Its values are rounded to the number of decimal digits that
-/// a table shows.
+/// Adds one element near the largest error to the map. Its values are rounded to the decimal digits
+/// that the error table shows.
 void add_near(ErrorMap& map, double actual, double expected, double tolerance);
 
 }  // namespace assay::conformance

@@ -10,7 +10,8 @@ namespace {
 
 using spec::at;
 
-/// Calls visit(a.field, b.field) for every vector of entries in two expectations.
+/// Calls visit(a.field, b.field) for each member of two expectations that has one number per
+/// element.
 template <class Visit>
 void each_field(Expectation& a, const Expectation& b, const Visit& visit) {
   visit(a.value, b.value), visit(a.radius, b.radius), visit(a.tau, b.tau);

@@ -12,36 +12,35 @@
 
 namespace assay::conformance {
 
-/// Returns the value with which the judge fills outputs before the call. Elements that the kernel
-/// does not write keep this value.
+/// Returns the value (a NaN pattern) with which the judge fills outputs before the call. Elements
+/// that the kernel does not write keep this value.
 double unwritten_number(spec::DType dtype);
 
 /// Finds what the failing elements of one tensor have in common: their indices, and how they differ
 /// from the expected values.
 class FailurePattern {
  public:
-  /// `all_rows`: all rows of the tensor are judged, not only some. Keeps a reference to the
-  /// extents.
+  /// `all_rows`: true if all rows of the tensor are judged. Keeps a reference to the extents.
   explicit FailurePattern(const spec::Extents& extents, bool all_rows = true)
       : extents_(&extents),
         all_rows_(all_rows),
         places_{IndexSet(extents.batch), IndexSet(extents.heads), IndexSet(extents.seq),
                 IndexSet(extents.dim)} {}
 
-  /// Adds a failing element, with its indices, `actual` and `expected`.
+  /// Adds a failing element. `failing` contains its indices, its value and its expected value.
   void add(const Finding& failing);
-  /// Adds the failing elements of another pattern.
+  /// Adds all failing elements of another pattern.
   void append(const FailurePattern& others);
   std::int64_t count() const { return count_; }
 
-  /// Returns what the failing elements have in common. `judged` is the number of judged elements.
+  /// Returns what the failing elements have in common. `judged`: the number of judged elements.
   Pattern pattern(std::int64_t judged) const;
 
  private:
   std::vector<AxisPlace> places() const;
   Deviation deviation() const;
-  /// Returns the ratio output / expected value if it is about equal in all failing elements and not
-  /// 0. Otherwise returns nothing.
+  /// Returns the ratio of output to expected value if it is nearly equal in all failing elements
+  /// and not 0; otherwise nothing.
   std::optional<double> factor() const;
 
   const spec::Extents* extents_;

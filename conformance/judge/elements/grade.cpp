@@ -4,7 +4,8 @@ namespace assay::conformance {
 
 Grade grade_near_overflow(const Expectation& e, std::size_t k, double x,
                           const Arithmetic& arithmetic) {
-  // If the tolerance is infinite because the arithmetic may overflow, every value is accepted.
+  // The tolerance is infinite if the kernel's arithmetic may overflow. Every value is then
+  // accepted.
   if (!std::isfinite(e.tau_det[k])) return Grade::within;
   const double threshold = overflow_threshold(arithmetic.io), ref = e.value[k];
   const bool must_be_finite = std::abs(ref) + e.tau_det[k] < threshold;

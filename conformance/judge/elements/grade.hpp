@@ -9,31 +9,31 @@
 
 namespace assay::conformance {
 
-/// How severe the error of one element is.
+/// The severity of the error of one element.
 enum class Grade : std::uint8_t { within, statistical, proven, structural };
 
-/// Returns the grade of an error that is a finite number.
+/// Returns the grade (severity) of a finite error.
 inline Grade grade_of_error(const Expectation& e, std::size_t k, double x) {
   const double error = std::abs(x - e.value[k]);
   if (error <= e.tau[k] + e.radius[k]) return Grade::within;
   return error <= e.tau_det[k] + e.radius[k] ? Grade::statistical : Grade::proven;
 }
 
-/// Equation E27: returns the grade of an element if its value is not finite, or if an infinity is
-/// expected or possible.
+/// Equation E27: returns the grade (severity) of an element that is not finite, or for which an
+/// infinity is expected or possible.
 Grade grade_near_overflow(const Expectation& e, std::size_t k, double x,
                           const Arithmetic& arithmetic);
 
 /// E27.
 inline Grade grade(const Expectation& e, std::size_t k, double x, const Arithmetic& arithmetic) {
   if (!std::isfinite(e.radius[k])) return Grade::within;  // the error limit is infinite
-  // Half of the overflow threshold of fp16, the smallest one of all types. Most elements are below
-  // it and need no further check.
+  // 2^15 is half of the overflow threshold of fp16, which is the smallest threshold of all types.
+  // Most elements are below it and need no further check.
   const bool is_usual = std::isfinite(x) && std::abs(e.value[k]) + e.tau_det[k] < 0x1p15;
   return is_usual ? grade_of_error(e, k, x) : grade_near_overflow(e, k, x, arithmetic);
 }
 
-/// A judged row: its index in an expectation, and the values to judge.
+/// A row to judge: the index of its expected values, and the values that the kernel wrote.
 struct JudgedRow {
   const Expectation& e;
   std::int64_t r;
@@ -42,7 +42,7 @@ struct JudgedRow {
   std::size_t first() const { return static_cast<std::size_t>(r * e.dim()); }
   std::size_t last() const { return static_cast<std::size_t>((r + 1) * e.dim()); }
   bool is_exempt() const { return e.exempt[static_cast<std::size_t>(r)] != 0; }
-  /// Returns the value that belongs to entry k of the expectation.
+  /// Returns the kernel's value for element k of the expectation.
   double value(std::size_t k) const { return values[k - first()]; }
 };
 

@@ -10,8 +10,8 @@ namespace {
 using Members = std::span<const std::int64_t>;
 
 constexpr std::size_t most_named = 3;
-/// A sighting is a failing element that has a certain index. With this number of random sightings
-/// per index, the probability of missing an index is about 1 in 1000.
+/// Required number of failing elements per index. If failures are random and each index has this
+/// number of them on average, an index is without a failure with a probability of about 1 in 1000.
 constexpr std::int64_t sightings_of_each = 7;
 
 bool is_run(Members members) {
@@ -24,7 +24,7 @@ AxisPlace range(std::string_view axis, Members members, std::int64_t extent) {
   return place;
 }
 
-/// Returns a description of the indices if they are evenly spaced up to the end.
+/// Returns a description of the indices if they are evenly spaced over the whole extent.
 std::optional<AxisPlace> steps(std::string_view axis, Members members, std::int64_t extent) {
   const std::int64_t step = members[1] - members[0];
   for (std::size_t k = 1; k < members.size(); ++k)
@@ -33,8 +33,8 @@ std::optional<AxisPlace> steps(std::string_view axis, Members members, std::int6
   return AxisPlace{std::string(axis), PlaceKind::steps, {step, members.front()}};
 }
 
-/// Returns a description of the indices if they are the same range in every period, where the
-/// period is a power of 2.
+/// Returns a description of the indices if they are periodic: the period is a power of 2, and the
+/// indices form one range in each period.
 std::optional<AxisPlace> periods(std::string_view axis, Members members, std::int64_t extent) {
   for (std::int64_t period = 4; 2 * period <= extent; period *= 2) {
     std::vector<std::int64_t> within;
@@ -82,12 +82,14 @@ std::optional<AxisPlace> IndexSet::place(std::string_view axis, std::int64_t sig
   };
   if (!all_looked_at) return narrow_range();
   const bool is_half = 2 * count <= extent_;
-  // Random failures can hit more than half of the indices. Then the indices without failures mean
-  // something only if chance would have hit every index with this number of failures.
+  // Random failures can hit more than half of the indices. In this case the indices without
+  // failures have a meaning only if random failures of the same number would probably hit every
+  // index.
   if (!is_half && sightings < sightings_of_each * extent_) return {};
   if (count == 1 && all[0] == extent_ - 1) return AxisPlace{std::string(axis), PlaceKind::last};
   if (is_half && all.size() <= most_named) {
-    // By chance, two indices can also have this spacing.
+    // Two indices with a small distance may be evenly spaced by chance. They count as a pattern
+    // only if their distance is at least 8.
     const bool is_pattern = all.size() == most_named || (all.size() == 2 && all[1] - all[0] >= 8);
     if (is_pattern)
       if (auto place = steps(axis, all, extent_)) return place;

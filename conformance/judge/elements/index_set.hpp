@@ -9,7 +9,7 @@
 
 namespace assay::conformance {
 
-/// A set of indices along one axis, for example those of failing elements.
+/// A set of indices along one axis, for example the indices of failing elements.
 class IndexSet {
  public:
   explicit IndexSet(std::int64_t extent) : extent_(extent) {}
@@ -19,9 +19,9 @@ class IndexSet {
   /// Returns the indices in ascending order.
   std::vector<std::int64_t> members() const;
 
-  /// Returns a description of the set. Returns nothing if `sightings`, the number of failing
-  /// elements, is so small that the other indices may be missing by chance. If only some of the
-  /// indices were examined, the description is a range or nothing.
+  /// Describes the set, such as a range or every n-th index. `sightings`: the number of failing
+  /// elements. If this number is too small, the other indices may be missing by chance, and the
+  /// result is empty. If only some indices were examined, only a range can be returned.
   std::optional<AxisPlace> place(std::string_view axis, std::int64_t sightings,
                                  bool all_looked_at) const;
 

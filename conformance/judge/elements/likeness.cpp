@@ -20,12 +20,12 @@ namespace {
 
 using spec::at;
 
-/// The search examines about this many failing rows, evenly spaced.
+/// The search examines about this number of failing rows, evenly spaced.
 constexpr std::int64_t most_rows = 64;
-/// At least this many of the examined rows must match, and at least this fraction of them.
+/// Minimum number of examined rows that must match, and minimum fraction of the examined rows.
 constexpr std::size_t fewest_rows = 2;
 constexpr double share_alike = 0.9;
-/// Largest number of expected values that a search along one axis may read.
+/// Largest number of expected values that the search along one axis may read.
 constexpr std::int64_t most_read = std::int64_t{1} << 24;
 
 struct Row {
@@ -41,7 +41,7 @@ class Slices {
   Deviation deviation() const;
 
  private:
-  /// Returns whether the row has the expected values of the row `other`, shifted by `shift`
+  /// Returns whether the row contains the expected values of row `other`, shifted by `shift`
   /// channels.
   bool has(const Row& row, std::int64_t other, std::int64_t shift = 0) const;
   bool is_due(std::int64_t row) const;
@@ -81,8 +81,8 @@ Slices::Slices(const Expectation& e, const RowReader& actual) : e_(e) {
   }
 }
 
-/// Returns whether zeros would fail in the row. Rows in which zeros pass are not compared, because
-/// all of them match each other.
+/// Returns whether the judge would reject zeros in this row. Rows in which zeros would pass are not
+/// compared, because they would all match each other.
 bool Slices::is_due(std::int64_t row) const {
   for (std::int64_t d = 0; d < e_.dim(); ++d) {
     const std::size_t k = at(row * e_.dim() + d);
@@ -101,7 +101,7 @@ bool Slices::has(const Row& row, std::int64_t other, std::int64_t shift) const {
   return is_due(other);
 }
 
-/// Returns whether nearly all rows have the values of another row. `other`: a function that returns
+/// Returns whether nearly all rows contain the expected values of another row. other(row) returns
 /// the number of that row, or -1 if there is none.
 template <class Other>
 bool Slices::all_have(const Other& other, std::int64_t shift) const {
@@ -139,7 +139,7 @@ Deviation Slices::head_elsewhere() const {
 }
 
 Deviation Slices::row_elsewhere() const {
-  // Only shifts that fit the first row are tried for the other rows.
+  // A shift is tried for all rows only if it fits the first row.
   const Row& first = rows_.front();
   for (std::int64_t s = 0; s < e_.extents.length(first.at.b); ++s) {
     const std::int64_t shift = s - first.at.s;
@@ -173,8 +173,8 @@ Deviation Slices::deviation() const {
   return a_row * e_.dim() <= most_read ? channel_elsewhere() : Deviation();
 }
 
-/// A quantity that may explain the observed ratio output / expected value: a field of the case, or
-/// the ratio of two fields.
+/// A quantity that may explain the observed ratio of output to expected value: a field of the case,
+/// or the quotient of two fields.
 struct Quantity {
   std::string_view name, numerator, denominator;
 };
@@ -198,8 +198,8 @@ bool is_about(double factor, double value) {
          std::abs(factor - value) <= 0.1 * std::abs(value - 1);
 }
 
-/// Returns the names of all quantities that equal the ratio. In one case several quantities may
-/// have the same value.
+/// Returns the names of all quantities that equal the factor. There may be several, because several
+/// quantities of one case can have the same value.
 std::vector<std::string> names_of(double factor, const CaseReport& report) {
   std::vector<std::string> names;
   const auto add_about = [&](double value, std::string name) {
@@ -228,7 +228,7 @@ Deviation likeness(const Expectation& e, const RowReader& actual) {
 }
 
 void add_likeness(const Expectation& e, const RowReader& actual, std::vector<Finding>& findings) {
-  // The first finding of a tensor contains its failure pattern.
+  // Only the first finding of each tensor contains the tensor's failure pattern.
   const auto first = std::ranges::find(findings, e.name, &Finding::tensor);
   if (first == findings.end() || !first->pattern ||
       first->pattern->deviation.kind != DeviationKind::none)

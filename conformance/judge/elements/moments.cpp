@@ -18,29 +18,30 @@ using spec::at;
 
 double square(double x) { return x * x; }
 
-/// Equation E29: the bound of Laurent and Massart on the tail of the chi-square distribution.
+/// Equation E29: returns a limit for the root mean square, from the tail bound of Laurent and
+/// Massart for the chi-square distribution.
 double rms_limit(double nu) {
   const double x = -std::log(false_positive);
   return std::max(1.05, std::sqrt(1 + 2 * std::sqrt(x / nu) + 2 * x / nu));
 }
 
-/// Returns whether the error of element k can be used in statistics. It cannot if the reference is
-/// at most tau: such a value may consist of rounding errors only, and a correct kernel need not
-/// reproduce it.
+/// Returns whether the statistics can use the error of element k. An element is not used if its
+/// reference is at most tau (the tolerance). Such an element may consist of rounding errors only,
+/// and a correct kernel need not reproduce it.
 bool is_informative(const Expectation& e, std::size_t k, double actual,
                     const Arithmetic& arithmetic) {
   return std::abs(e.value[k]) > e.tau[k] && e.sigma[k] > 0 && std::isfinite(actual) &&
          !arithmetic.cast_is_coarse(e.value[k]);
 }
 
-/// The numbers that `Moments` adds, for at most `few` elements of a row at a time.
+/// The errors that `Moments` adds up, for at most `few` elements of a row at a time.
 constexpr std::size_t few = 64;
 struct Errors {
   std::array<double, few> error, of_cast;
   std::array<std::int64_t, few> is_informative, is_biased;
 };
 
-/// Computes the elements first ... first + count - 1.
+/// Computes the errors of elements `first` to `first + count - 1`.
 void fill(const JudgedRow& row, std::size_t first, std::size_t count, const Arithmetic& arithmetic,
           Errors& errors) {
   const Expectation& e = row.e;
@@ -79,8 +80,8 @@ void Moments::add(const JudgedRow& row, const Arithmetic& arithmetic) {
       shares_ += share;
       ++elements_;
       if (errors.is_biased[d] != 0) continue;
-      // If many rows are nearly equal, the known error of the final cast is the same in all of them
-      // and would bias the mean. It is therefore subtracted.
+      // Subtract the known error of the final cast. If many rows are nearly equal, this error is
+      // the same in all of them and would bias the mean.
       const double beyond_cast = error - of_cast;
       signed_sum += e.value[first + d] < 0 ? -beyond_cast : beyond_cast;
       ++in_row;
@@ -106,9 +107,9 @@ Statistics Moments::statistics(const Arithmetic& arithmetic) const {
   const double judged = static_cast<double>(elements_);
   s.rms = std::sqrt(squares_ / judged);
   s.nu = square(judged) / (static_cast<double>(dim_) * shares_);
-  // The errors of the final casts are known exactly. If many rows are nearly equal, few different
-  // values are cast, and many may be near a tie. Then even a correct kernel has a large root mean
-  // square. So the limit grows with the root mean square of the cast errors.
+  // The errors of the final casts are known exactly. If many rows are nearly equal, only few
+  // different values are cast, and many of them may be near a tie. Even a correct kernel then has a
+  // large root mean square. Therefore the limit grows with the root mean square of the cast errors.
   s.rms_limit = rms_limit(s.nu) * std::max(1.0, std::sqrt(of_casts_ / judged));
   s.rms_fails = s.rms > s.rms_limit;
   if (rows_ < bias_rows || arithmetic.row_coherent || !biasable_) return s;

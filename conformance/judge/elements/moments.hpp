@@ -15,12 +15,12 @@ struct Statistics {
   bool rms_fails = false, bias_fails = false;
 };
 
-/// Sums over the rows of a tensor. The root mean square R and the bias b of the errors are computed
-/// from them (docs/formula_sheet.md, E29).
+/// Sums over the rows of a tensor, from which the root mean square R and the bias b of the errors
+/// are computed (docs/formula_sheet.md, E29).
 class Moments {
  public:
   void add(const JudgedRow& row, const Arithmetic& arithmetic);
-  /// Adds the sums over the next rows.
+  /// Adds the sums of the rows that follow.
   void append(const Moments& later);
   Statistics statistics(const Arithmetic& arithmetic) const;
 

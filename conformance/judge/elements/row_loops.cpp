@@ -5,8 +5,8 @@
 
 #include "assay/engine/lanes.hpp"
 
-// Each loop is compiled for several instruction sets; one is chosen when the program is loaded. All
-// of them give the same bits, because the compiler may not form fused multiply-adds.
+// Each loop is compiled for several instruction sets, and one version is chosen when the program is
+// loaded. All versions give the same bits, because the compiler must not use fused multiply-adds.
 namespace assay::conformance {
 namespace {
 
@@ -17,7 +17,7 @@ using engine::magnitude_of;
 constexpr std::int64_t lanes = engine::lanes_of<Lanes>;
 constexpr double largest = std::numeric_limits<double>::max();
 
-/// Returns eight numbers, from the k-th one on. Numbers after the end are `fill`.
+/// Returns the eight numbers from index k on. Lanes after the last number contain `fill`.
 [[gnu::always_inline]] inline Lanes eight(const double* numbers, std::int64_t k, std::int64_t count,
                                           double fill) {
   Lanes x = engine::filled<Lanes>(fill);
@@ -41,7 +41,8 @@ template <class V, class T>
   return any != 0;
 }
 
-/// Returns |CastSteps::offset| for a cast to nearest.
+/// Returns the magnitude of CastSteps::offset (distance to the nearest rounding boundary) for a
+/// cast to nearest.
 [[gnu::always_inline]] inline Lanes offset_of(const Lanes& size, const NearestSteps& steps) {
   const LaneBits is_normal = size >= steps.least_normal;
   const Lanes power = is_normal ? engine::leading_power(size) : Lanes{};
@@ -55,8 +56,8 @@ template <class V, class T>
   return (is_normal & (of_power < offset)) ? of_power : offset;
 }
 
-// The loops are separate functions: in a function that is compiled for several instruction sets,
-// Clang does not allow calls that return a vector.
+// The loops are separate inline functions. Reason: in a function that is compiled for several
+// instruction sets, Clang does not allow calls that return a vector.
 
 [[gnu::always_inline]] inline bool all_within_in_lanes(const RowNumbers& row, double share,
                                                        double* ratios) {
@@ -80,7 +81,7 @@ template <class V, class T>
                                                          const Arithmetic& arithmetic,
                                                          const MomentRow& to) {
   const double unit = 2 * unit_roundoff(arithmetic.io), least = 2 * underflow_of(arithmetic.io);
-  // The same limits as in Arithmetic::cast_is_coarse and cast_is_biased.
+  // These limits must be the same as in Arithmetic::cast_is_coarse and Arithmetic::cast_is_biased.
   const double coarse = coarsest_of(arithmetic.io),
                subnormal = arithmetic.eta_out / arithmetic.u_out;
   for (std::int64_t k = 0; k < row.count; k += lanes) {

@@ -6,11 +6,11 @@
 #include "assay/conformance/judge/arithmetic.hpp"
 #include "assay/conformance/judge/expectation.hpp"
 
-/// Quick checks of all elements of a row, eight at a time. Elements are examined one by one only if
-/// a quick check fails. Results have the same bits as those of the functions for one element.
+/// Quick checks of all elements of a row, eight at a time. If a quick check fails, the elements are
+/// examined one by one. The results have the same bits as the functions for single elements.
 namespace assay::conformance {
 
-/// The expected values of a row, and the values to compare with them (null: none).
+/// The expected values of a row and, if they exist, the kernel's values (otherwise null).
 struct RowNumbers {
   RowNumbers(const Expectation& e, std::size_t first, std::size_t elements, const double* of_actual)
       : value(e.value.data() + first),
@@ -27,32 +27,37 @@ struct RowNumbers {
   std::int64_t count;
 };
 
-/// Returns true if all elements pass the quick check: values are finite and within their tolerances
-/// (E27), far from overflow, and the radius is at most `share` of tau if tau is above the floor.
-/// Fills `ratios` with |error| / (tau + radius), which is 0 without an error.
+/// Returns true if all elements pass the quick check. The values must be finite, within their
+/// tolerances tau (E27) and far from overflow. The radius (error limit of the reference) must be at
+/// most `share` of tau; it does not matter if tau is at most the floor (largest magnitude that
+/// counts as 0). Fills `ratios` with |error| / (tau + radius); the ratio is 0 if there is no error.
 bool all_within(const RowNumbers& row, double share, double* ratios);
 
-/// The numbers that `Moments` adds for each element: its error and the error of its final cast,
-/// both divided by the deviation. is_informative: not 0 if the error can be used in statistics;
-/// is_biased: not 0 if casts of such a value tend to one side.
+/// The numbers that `Moments` adds for each element: the error, and the error of the final cast,
+/// both divided by the expected deviation. is_informative: nonzero if the statistics can use the
+/// error. is_biased: nonzero if casts of such a value tend to one side.
 struct MomentRow {
   double *error, *of_cast;
   std::int64_t *is_informative, *is_biased;
 };
-/// Equation E29: fills the numbers of a row, for a final cast that rounds ties to even.
+/// Equation E29: computes the errors of a row for `Moments`, for a final cast that rounds ties to
+/// even.
 void fill_moments(const RowNumbers& row, const Arithmetic& arithmetic, const MomentRow& to);
 
-/// Constants of the type of the cast: its relative step, its smallest normal number, and the step
-/// of subnormal numbers.
+/// Constants of the output type: relative step, smallest normal number, and step of subnormal
+/// numbers.
 struct NearestSteps {
   double relative_step, least_normal, least_step;
 };
-/// Returns true if all elements are certain: the radius is at most `share` of tau (or tau is within
-/// the floor), and all numbers within the radius have the same cast to nearest.
+/// Returns true if all expected values of the row are certain. The radius (error limit of the
+/// reference) must be at most `share` of the tolerance tau, unless tau is at most the floor
+/// (largest magnitude that counts as 0). The cast to nearest must give the same result for all
+/// numbers within the radius.
 bool all_certain(const RowNumbers& row, double share, const NearestSteps& steps);
 
-/// Returns the largest radius / tau of all elements whose tau is finite and above the floor; 0 if
-/// there are no such elements.
+/// Returns the largest quotient radius / tau (error limit of the reference / tolerance) of the row.
+/// Only elements with a finite tau above the floor (largest magnitude that counts as 0) are
+/// examined; 0 without such elements.
 double largest_radius(const RowNumbers& row);
 
 }  // namespace assay::conformance

@@ -36,7 +36,7 @@ Finding element_finding(const Expectation& e, std::size_t k, double x, Grade gra
   return f;
 }
 
-/// Returns the decision on the element with the most severe grade.
+/// Returns the decision that follows from the element with the most severe error.
 Decision decision_of(Grade grade, const Fact& element) {
   switch (grade) {
     case Grade::within:
@@ -51,8 +51,8 @@ Decision decision_of(Grade grade, const Fact& element) {
   return no_objection();
 }
 
-/// Calls judge(row) for every row of a part. Reads a few rows at a time, so that a row stays in the
-/// cache while it is used several times.
+/// Calls judge(row) for every row of a part. Reads only a few rows at a time, so that a row is
+/// still in the cache when it is used again.
 template <class Judge>
 void each_row(const Expectation& part, const RowReader& actual_of, const Judge& judge) {
   constexpr std::int64_t elements = 1 << 12;

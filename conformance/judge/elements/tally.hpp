@@ -11,22 +11,24 @@
 
 namespace assay::conformance {
 
-/// The results of comparing the judged rows of one tensor (`compare`). Each part may be compared on
-/// any thread; the results are appended in the order of the parts.
+/// The results of comparing the judged rows of one tensor with the expected values. Each part of
+/// the tensor may be compared on any thread; the results are appended in the order of the parts.
 class Tally {
  public:
-  /// `whole` describes the whole tensor; its lists of expected values may be empty. Keeps
-  /// references to both arguments.
+  /// `whole` describes the complete tensor; it may lack expected values. Keeps references to both
+  /// arguments.
   Tally(const Expectation& whole, const Arithmetic& arithmetic);
 
-  /// Compares the next rows and adds the result. `part` contains their expected values.
+  /// Compares the next rows of the tensor and adds the results. `part` contains their expected
+  /// values.
   void add(const Expectation& part, const RowReader& actual);
-  /// Adds the results of the next rows.
+  /// Adds the results of the rows that follow.
   void append(Tally&& later);
   Decision finish(TensorReport& report, std::vector<Finding>& findings);
 
  private:
-  /// Computes the distances of a row's elements, and records the elements that fail.
+  /// Examines the elements of a row one by one: computes the distances from the expected values and
+  /// records failing elements.
   void look_at(const JudgedRow& row);
   void add_row(const JudgedRow& row);
 

@@ -2,9 +2,9 @@
 
 #include <cmath>
 
-// One build works on every machine: each loop is compiled for several instruction sets, and one is
-// chosen when the program is loaded. All of them give the same bits, because the compiler may not
-// form fused multiply-adds.
+// One build runs on every machine: each loop is compiled for several instruction sets, and one
+// version is chosen when the program is loaded. All versions give the same bits, because the
+// compiler must not use fused multiply-adds.
 namespace assay::conformance {
 
 [[gnu::target_clones("avx512f", "avx2", "default")]] void add_products(double factor,

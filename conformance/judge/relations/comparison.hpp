@@ -11,14 +11,15 @@
 #include "assay/spec/layout.hpp"
 #include "judge/relations/trial.hpp"
 
-/// Compares the outputs of related runs, for any operator.
+/// Functions that compare the outputs of related runs, for any operator.
 namespace assay::conformance {
 
-/// How closely the runs must agree. bits: in every bit if the kernel promises a fixed order of
-/// additions, otherwise as with `bound`. bound: within the sum of the tolerances of the runs.
+/// The allowed difference between the runs. bits: all bits must be equal if the kernel promises a
+/// fixed order of additions; otherwise like `bound`. bound: the difference is at most the sum of
+/// the tolerances of the runs.
 enum class Agreement : std::uint8_t { bits, bound };
 
-/// Values of one tensor that must agree, and the limits of their differences.
+/// The values of one tensor in two runs, and the limits of their differences.
 struct Compared {
   std::string_view tensor;
   const std::vector<double>&actual, &predicted;
@@ -26,8 +27,8 @@ struct Compared {
   spec::Extents extents;
 };
 
-/// Adds the measured agreement and the first few differences to the report. `sentence` describes
-/// the relation in words.
+/// Adds to the report how well the values agree, and the first few differences. `sentence`
+/// describes the relation in words.
 Decision compare_numbers(const Compared& compared, std::string_view sentence, CaseReport& report);
 
 /// Returns whether all elements of all outputs are 0.
@@ -37,19 +38,19 @@ inline bool are_zero(const OutputValues& outputs) {
   });
 }
 
-/// Returns the tolerances of one run for a comparison with another run: `tau` plus the radius of
-/// the reference, and infinity in exempt rows.
+/// Returns the tolerances of one run for a comparison with another run: `tau` plus the radius
+/// (error limit of the reference). In exempt rows, which are not judged, the tolerance is infinite.
 std::vector<double> with_radius(const Entries<double>& tau, const Expectation& e);
 
-/// Reasons why the agreement of runs may prove nothing: all runs are the same call, or all their
-/// results are zero.
+/// Two reasons why the agreement of runs may not prove that the kernel is correct: all runs are the
+/// same call, or all their results are zero.
 struct AgreeingRuns {
   bool are_one_run, are_zero;
 };
-/// Returns `conforms`, or `vacuous` with a note if the agreement proves nothing.
+/// Returns `conforms`. If the agreement proves nothing, returns `vacuous` and adds a note.
 Decision decision_of(const AgreeingRuns& runs, CaseReport& report);
 
-/// Returns `not_applicable` with a note that the relation holds only for problems in its `domain`.
+/// Returns `not_applicable`, and adds a note that the relation holds only for problems in `domain`.
 Decision outside(std::string_view domain, CaseReport& report);
 
 }  // namespace assay::conformance

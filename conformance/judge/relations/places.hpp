@@ -10,7 +10,7 @@
 
 namespace assay::conformance {
 
-/// Calls visit(output, its extents) for every compared output of the problem. Does nothing if the
+/// Calls visit(output, its extents) for every output that relations compare. Does nothing if the
 /// operator has no RelationParts.
 template <class Op, class Visitor>
 void visit_outputs_if_any(const typename Op::Problem& problem, Visitor&& visit) {
@@ -42,9 +42,10 @@ template <class Op>
 void compare_with_exact(const std::vector<ExactTensor>& exact, const typename Op::Problem& problem,
                         const typename Op::Outputs& outputs, const spec::Numerics& numerics,
                         CaseReport& report) {
-  // Upper bound of what masked keys add to an output: each has a weight of at most numerics.floor,
-  // and the sum of all |value| of a row is far below 2^40. A wrong output of an exact case is much
-  // larger than this bound.
+  // Upper bound of the contribution of masked keys to an output. The weight of a masked key is at
+  // most numerics.floor (the largest weight that a kernel may use instead of 0), and the sum of all
+  // |value| of a row is far below 2^40. In an exact case, a wrong output differs by much more than
+  // this bound.
   const double residue = Op::has_softmax ? numerics.floor * 0x1p40 : 0;
   std::vector<ExactOutput> compared;
   for (const ExactTensor& tensor : exact) {

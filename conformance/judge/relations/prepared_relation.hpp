@@ -15,17 +15,20 @@
 #include "judge/relations/relating.hpp"
 #include "judge/relations/relation.hpp"
 
-/// Judges a case of the track `relation`, for any operator.
+/// Judges cases of the track `relation`, which compare several runs of one kernel, for any
+/// operator.
 namespace assay::conformance {
 
-/// Returns the relation with this name. Errors: std::invalid_argument, which lists the known names.
+/// Returns the relation (comparison of several runs) with this name. Errors: std::invalid_argument
+/// with the known names if the name is unknown.
 template <class Op>
 const Relation<Op>& relation_of(std::string_view name) {
   return relation_named(RelationParts<Op>::relations(), name, RelationParts<Op>::other.name);
 }
 
-/// Returns the case that describes the call of one run. It uses the hardware product of the case
-/// `asked`, and also its entry point if that has all parameters that the run needs.
+/// Returns the case that describes the call of one run. It has the product (chip) of the case
+/// `asked`. It also has the same entry point, if this entry point has all parameters that the run
+/// needs.
 template <class Op>
 Case<Op> case_of(const Trial<Op>& trial, const Case<Op>& asked) {
   using Parts = RelationParts<Op>;
@@ -48,8 +51,9 @@ Tolerances run_tolerances(const Case<Op>& c, const typename Op::Inputs& inputs,
     to.insert(to.end(), more.begin(), more.end());
   };
   const auto expectations = [&] {
-    // Some outputs are judged for the kernel's own value of another output (softmax_sum for its
-    // softmax_max). Between two runs such an output may differ by more than its tolerance.
+    // softmax_sum of a run is judged relative to the kernel's own softmax_max of the same run. In
+    // two runs softmax_max may differ, so the two softmax_sum may differ by more than their
+    // tolerances.
     if constexpr (requires { basis.expectations_of_run(); })
       return basis.expectations_of_run();
     else
@@ -60,8 +64,8 @@ Tolerances run_tolerances(const Case<Op>& c, const typename Op::Inputs& inputs,
       append(result.tau[e.name], with_radius(e.tau, e));
       append(result.tau_det[e.name], with_radius(e.tau_det, e));
     });
-  // An output that is not judged has no tolerances. Combinations also move its elements, so it gets
-  // zeros.
+  // An output that is not judged has no tolerances. Its tolerances are set to zero here, because
+  // the functions that combine the outputs of several runs also read them.
   visit_outputs<Op>(c.problem, [&](const ComparedOutput<Op>& output, const spec::Extents& e) {
     for (OutputValues* limits : {&result.tau, &result.tau_det})
       limits->try_emplace(std::string(output.name), static_cast<std::size_t>(e.rows() * e.dim));
@@ -71,7 +75,7 @@ Tolerances run_tolerances(const Case<Op>& c, const typename Op::Inputs& inputs,
 }
 
 /// Compares the outputs of a run with the values predicted from the other runs. If `tolerances` is
-/// null, every bit must agree.
+/// null, all bits must be equal.
 template <class Op>
 Decision compare_runs(std::string_view sentence, const typename Op::Problem& problem,
                       const OutputValues& actual, const OutputValues& predicted,
@@ -95,15 +99,15 @@ Decision compare_runs(std::string_view sentence, const typename Op::Problem& pro
   return decision;
 }
 
-/// The runs of one case, and the tolerances for the numerics of each kernel. One object can judge
-/// any number of kernels.
+/// The runs of one case, and the tolerances for the numerics (arithmetic) that each kernel
+/// declares. One object can judge any number of kernels.
 template <class Op>
 class PreparedRelation {
   using Kernel = spec::Implementation<Op>;
   using Parts = RelationParts<Op>;
 
  public:
-  /// Errors: std::invalid_argument for an unknown relation.
+  /// Errors: std::invalid_argument if the relation of the case is unknown.
   explicit PreparedRelation(Case<Op> c)
       : case_(std::move(c)), relation_(&relation_of<Op>(case_.relation)) {
     if (!relation_->applies(case_.problem)) return;
@@ -115,8 +119,8 @@ class PreparedRelation {
     for (const Trial<Op>& variant : experiment_->variants) runs_.push_back(run_of(variant));
   }
 
-  /// Runs the kernel and compares its outputs. The report contains the largest difference divided
-  /// by its tolerance.
+  /// Runs the kernel and compares the outputs of the runs. The report contains the largest
+  /// difference divided by its tolerance.
   CaseReport judge_case(Kernel& kernel) {
     return read_otherwise(
         case_, kernel, judge_reading(kernel, nullptr),
@@ -134,15 +138,17 @@ class PreparedRelation {
     return {case_of(trial, case_), inputs_of(trial)};
   }
 
-  /// Inputs with a disputed memory order get the order that `reading` declares.
+  /// Runs the kernel once. The documentation contradicts itself about the memory order of some
+  /// inputs. They get the order in the numerics `reading`.
   OutputValues run(const Prepared& prepared, Kernel& kernel, const spec::Numerics& reading) const {
     const Asked<Op> given(prepared.asked, prepared.inputs, reading);
     return output_values<Op>(given.asked().problem,
                              related_run(given.asked(), given.inputs(), kernel));
   }
 
-  /// If `reading` is null, inputs with a disputed memory order get the order that the kernel
-  /// declares.
+  /// Judges the case. The documentation contradicts itself about the memory order of some inputs.
+  /// They get the order in the numerics `reading` or, if `reading` is null, the order that the
+  /// kernel declares.
   CaseReport judge_reading(Kernel& kernel, const spec::Numerics* reading) {
     return related(case_, kernel, [&](const Case<Op>& c, CaseReport& report) {
       if (!experiment_) return outside(relation_->domain, report);
@@ -151,8 +157,8 @@ class PreparedRelation {
     });
   }
 
-  /// Returns the allowed differences: the tolerance of the base run, plus the tolerance of the
-  /// outputs that are predicted for the base run from the variants.
+  /// Returns the allowed difference of each element: the tolerance of the base run plus the
+  /// tolerance of the prediction from the variant runs.
   const Tolerances& allowed(const spec::Numerics& numerics) {
     for (const auto& [known, entry] : allowed_)
       if (known == numerics) return entry;
@@ -170,8 +176,8 @@ class PreparedRelation {
     return allowed_.emplace_back(numerics, std::move(total)).second;
   }
 
-  /// If a problem needs more multiply-adds than this, computing the tolerances of all elements
-  /// takes too long.
+  /// Limit of the multiply-adds of a problem. Above this limit, computing the tolerances of all
+  /// elements takes too long.
   static constexpr double most_bounded = 1e8;
 
   Decision judge_once(Kernel& kernel, const spec::Numerics* reading, CaseReport& report) {
@@ -180,7 +186,8 @@ class PreparedRelation {
       return Decision(rule, kind);
     };
     const spec::Numerics numerics = kernel.numerics(case_.problem);
-    // If a formula gives the expected log-sum-exp, its rounding differs from that of the kernel.
+    // If the relation computes the expected log-sum-exp by a formula, its rounding differs from the
+    // rounding in the kernel, so exact equality cannot be required.
     const bool rounds = runs_.size() == 1 && numerics.saves == spec::Saved::lse;
     const bool exact =
         relation_->agreement == Agreement::bits && numerics.order == spec::Order::fixed && !rounds;

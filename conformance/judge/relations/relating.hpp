@@ -8,11 +8,11 @@
 #include "judge/decide.hpp"
 #include "judge/run_kernel.hpp"
 
-/// Functions that judge relations between runs, for any operator.
+/// Functions that judge relations between runs of one kernel, for any operator.
 namespace assay::conformance {
 
-/// Thrown if a kernel refuses a run that it may refuse, because the documentation is ambiguous
-/// about the call. The runs are then not compared.
+/// Thrown if a kernel refuses a run for which the documentation is ambiguous. The kernel may refuse
+/// such a call, so the runs are not compared.
 class Incomparable : public std::exception {
  public:
   explicit Incomparable(Fact refusal) : refusal_(std::move(refusal)) {}
@@ -22,8 +22,9 @@ class Incomparable : public std::exception {
   Fact refusal_;
 };
 
-/// Returns the result of `act`, which runs the call of the case. Errors: Incomparable if the kernel
-/// refuses a call that the documentation leaves open. All other exceptions pass through.
+/// Calls `act`, which runs the kernel on the call of the case, and returns the result. Errors:
+/// Incomparable if the kernel refuses a call that the documentation neither allows nor forbids. All
+/// other exceptions pass through.
 template <class Op, class Act>
 auto comparable(const Case<Op>& c, Act&& act) {
   try {
@@ -36,8 +37,8 @@ auto comparable(const Case<Op>& c, Act&& act) {
   }
 }
 
-/// Returns the outputs of the kernel for the problem of the case and these inputs.
-/// Errors: spec::Rejected, Incomparable, and any other exception of the kernel.
+/// Runs the kernel on the problem of the case with these inputs, and returns its outputs. Errors:
+/// spec::Rejected, Incomparable, and any other exception of the kernel.
 template <class Op>
 typename Op::Outputs related_run(const Case<Op>& c, const typename Op::Inputs& inputs,
                                  spec::Implementation<Op>& kernel) {
@@ -53,9 +54,9 @@ typename Op::Outputs related_run(const Case<Op>& c, const typename Op::Inputs& i
   });
 }
 
-/// Repeats a case whose runs differ by more than the probabilistic tolerance with two new random
-/// seeds. The difference counts if one of them shows a difference, too. judge(fresh case, report)
-/// returns a decision; `first` is the decision on the original case.
+/// Repeats a case with two new random seeds if the difference of its runs exceeds only the
+/// probabilistic tolerance. The difference counts as a failure if one of the repetitions fails too.
+/// judge(fresh case, report) returns a decision; `first` is the decision about the original case.
 template <class Op, class Judge>
 Decision confirmed(const Case<Op>& c, const Decision& first, CaseReport& report, Judge&& judge) {
   const auto noted = [&](const Fact& fact) {
@@ -74,8 +75,7 @@ Decision confirmed(const Case<Op>& c, const Decision& first, CaseReport& report,
 }
 
 /// Returns the report of a case with the decision that judge(case, report) returns. A statistical
-/// failure is confirmed with fresh seeds. If the kernel throws an exception, this becomes the
-/// verdict.
+/// failure is repeated with new seeds. If the kernel throws an exception, the verdict describes it.
 template <class Op, class Judge>
 CaseReport related(const Case<Op>& c, spec::Implementation<Op>& kernel, Judge&& judge) {
   CaseReport report = blank_report(c);

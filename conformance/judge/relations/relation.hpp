@@ -14,28 +14,29 @@
 #include "judge/relations/trial.hpp"
 
 /// Relations between the outputs of several runs of one kernel. Every correct kernel satisfies
-/// them. They need no reference values.
+/// them, and no reference values are needed.
 namespace assay::conformance {
 
-/// The allowed difference between two runs, for each element. tau: a limit that holds with high
-/// probability; tau_det: one that always holds.
+/// The allowed difference between two runs, for each element. tau: a correct kernel stays within
+/// this limit with high probability. tau_det: a correct kernel always stays within this limit.
 struct Tolerances {
   OutputValues tau = {}, tau_det = {};
   bool consistent = true;  ///< true if the numerics may be judged on the data of every run
 };
 
-/// Computes predicted outputs from the outputs of several runs.
+/// A function that computes predicted outputs from the outputs of several runs.
 using Combination = std::function<OutputValues(const std::vector<OutputValues>&)>;
 
-/// Predicts the outputs of `base` from the outputs of the variants. Outputs that `combine` does not
-/// return are not predicted. `combine` may only add elements, move them, and multiply them by
-/// non-negative numbers. So the same function can combine tolerances.
+/// Predicts the outputs of the run `base` from the outputs of the runs `variants`. Outputs that
+/// `combine` does not return are not predicted. `combine` may only add elements, move them, and
+/// multiply them by non-negative numbers, because it also combines tolerances.
 template <class Op>
 struct Experiment {
   Trial<Op> base;
   std::vector<Trial<Op>> variants;
   Combination combine;
-  /// Set if the relation does not compare elements: returns a decision from the outputs of `base`.
+  /// Set only if the relation does not compare the outputs element by element. Returns a decision
+  /// from the outputs of `base`.
   std::function<Decision(const OutputValues& actual, const Tolerances& allowed,
                          std::string_view sentence, CaseReport& report)>
       compare = {};
@@ -54,7 +55,7 @@ struct Relation {
   Experiment<Op> (*prepare)(const Trial<Op>& base);
 };
 
-/// Conditions for problems that many relations use.
+/// Conditions on the problem that many relations use.
 template <class Problem>
 bool is_anything(const Problem&) {
   return true;
@@ -68,7 +69,7 @@ bool is_not_fp16(const Problem& problem) {
   return !is_fp16(problem);
 }
 
-/// Returns the relations of all groups, in the order of the arguments.
+/// Returns all relations of several lists, in the order of the arguments.
 template <class Op>
 std::vector<const Relation<Op>*> relation_list(
     std::initializer_list<std::span<const Relation<Op>>> groups) {
@@ -78,7 +79,7 @@ std::vector<const Relation<Op>*> relation_list(
   return all;
 }
 
-/// Returns the experiment: one variant run must have the same outputs as the run `base`.
+/// Returns an experiment in which one variant run must have the same outputs as the run `base`.
 template <class Op>
 Experiment<Op> unchanged(Trial<Op> base, Trial<Op> variant) {
   return {.base = std::move(base),
@@ -86,7 +87,7 @@ Experiment<Op> unchanged(Trial<Op> base, Trial<Op> variant) {
           .combine = [](const std::vector<OutputValues>& outputs) { return outputs[0]; }};
 }
 
-/// Returns the experiment in which the strides of inputs and outputs change. The outputs must not
+/// Returns an experiment that changes the strides of inputs and outputs. The outputs must not
 /// change.
 template <class Op>
 Experiment<Op> strided(const Trial<Op>& base, const spec::Strides& inputs,
@@ -97,7 +98,7 @@ Experiment<Op> strided(const Trial<Op>& base, const spec::Strides& inputs,
   return experiment;
 }
 
-/// Returns the experiment in which the outputs of `base` must equal the `expected` ones.
+/// Returns an experiment in which the outputs of the run `base` must equal `expected`.
 template <class Op>
 Experiment<Op> known(Trial<Op> base, OutputValues expected) {
   return {.base = std::move(base),
@@ -110,7 +111,7 @@ Experiment<Op> known(Trial<Op> base, OutputValues expected) {
 template <class Op>
 using RowsMember = decltype(Operand<Op>::rows);
 
-/// Returns the experiment in which these rows are set to 0. As a result all outputs must be 0.
+/// Returns an experiment that sets the rows of one input to 0. All outputs must then be 0.
 template <class Op>
 Experiment<Op> zeroed(Trial<Op> base, RowsMember<Op> rows) {
   base.rows.*rows = times(std::move(base.rows.*rows), 0);
@@ -127,8 +128,8 @@ std::vector<std::string_view> output_names() {
   return names;
 }
 
-/// Returns the experiment in which these rows are multiplied by a power of two. The outputs `of`
-/// must be multiplied by the same power; the other outputs must not change.
+/// Returns an experiment that multiplies the rows of one input by a power of two. The outputs
+/// listed in `of` must be multiplied by the same power; the other outputs must not change.
 template <class Op>
 Experiment<Op> scaled(const Trial<Op>& base, RowsMember<Op> rows,
                       std::vector<std::string_view> of = output_names<Op>()) {
@@ -145,9 +146,9 @@ Experiment<Op> scaled(const Trial<Op>& base, RowsMember<Op> rows,
   return experiment;
 }
 
-/// Returns the experiment in which these rows are split into two summands. One of the summands of
-/// each element is zero, so that nothing is rounded. The outputs `of` must add up; the other
-/// outputs must not change.
+/// Returns an experiment that splits the rows of one input into two summands. One summand of each
+/// element is zero, so that nothing is rounded. The sum of the outputs listed in `of` over both
+/// runs must equal the original outputs; the other outputs must not change.
 template <class Op>
 Experiment<Op> cut_in_two(const Trial<Op>& base, RowsMember<Op> rows,
                           std::vector<std::string_view> of = output_names<Op>()) {
@@ -165,15 +166,16 @@ Experiment<Op> cut_in_two(const Trial<Op>& base, RowsMember<Op> rows,
           }};
 }
 
-/// A problem, and for each of its rows the row of another problem that is copied into it.
+/// A part of a problem that is run on its own: a smaller problem and, for each of its rows, the row
+/// of the whole problem from which it is copied.
 template <class Op>
 struct Piece {
   typename Op::Problem problem;
   typename RelationParts<Op>::Origins origins;
 };
 
-/// Returns a function that combines the outputs of the pieces to the outputs of `whole`.
-/// If several pieces contain the same row, its outputs are added.
+/// Returns a function that combines the outputs of the pieces to the outputs of `whole`. If several
+/// pieces contain a row, the outputs for this row are added.
 template <class Op>
 Combination adding(const typename Op::Problem& whole, std::vector<Piece<Op>> pieces) {
   return [whole, pieces = std::move(pieces)](const std::vector<OutputValues>& outputs) {
@@ -195,8 +197,8 @@ Combination adding(const typename Op::Problem& whole, std::vector<Piece<Op>> pie
   };
 }
 
-/// Returns the experiment in which the outputs of `base` must equal the combined outputs of its
-/// pieces.
+/// Returns an experiment in which the outputs of the run `base` must equal the combined outputs of
+/// its pieces.
 template <class Op>
 Experiment<Op> rearranging(const Trial<Op>& base, std::vector<Piece<Op>> pieces) {
   Experiment<Op> experiment{.base = base, .variants = {}, .combine = {}};

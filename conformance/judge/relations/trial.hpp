@@ -23,12 +23,13 @@
 #include "assay/spec/numerics.hpp"
 #include "assay/spec/tensor.hpp"
 
-/// The runs of a kernel that relations compare. A run has a problem and the values of its inputs,
-/// in plain rows that can be moved to other positions. Running it gives outputs.
+/// The runs of a kernel that relations compare. Each run has a problem and the values of its
+/// inputs. The values are stored in plain rows that can be moved to other positions.
 namespace assay::conformance {
 
-/// For relations an operator must provide a type RelationParts in Suite<Op>, defined in the folder
-/// of the operator. It derives from PlainRelationParts<Op> and adds:
+/// Every operator with relations (statements about several runs) must provide a type RelationParts
+/// in Suite<Op>, defined in the folder of the operator. It derives from PlainRelationParts<Op> and
+/// adds:
 ///
 ///   using Rows = ...;     /// the values of the inputs, comparable; `operands` lists its members
 ///   using Origins = ...;  /// an Origin for each kind of rows that are moved together
@@ -36,19 +37,19 @@ namespace assay::conformance {
 ///   static std::span<const ComparedOutput<Op>> outputs();
 ///   static std::vector<const Relation<Op>*> relations();
 ///   static Rows rows_of(const Op::Problem&, const Op::Inputs&);
-///   /// The trial of `problem` whose rows are those of `base` at other positions.
+///   /// Returns a run of `problem`; its rows are rows of `base` at other positions.
 ///   static Trial<Op> rearranged(const Trial<Op>& base, const Op::Problem&, const Origins&);
-///   /// Approximate multiply-adds of the tolerances of all elements of a run.
+///   /// Returns about how many multiply-adds the tolerances of all elements of a run take.
 ///   static double cost_of_bounds(const Op::Problem&);
 template <class Op>
 using RelationParts = typename Suite<Op>::RelationParts;
 
-/// Returns the row from which the given row is copied. Returns nothing if the given row is filled
-/// with zeros.
+/// A function that returns the row from which a given row is copied; nothing if the given row is
+/// filled with zeros.
 using Origin = std::function<std::optional<spec::RowPosition>(const spec::RowPosition&)>;
 inline std::optional<spec::RowPosition> same_row(const spec::RowPosition& row) { return row; }
 
-/// An input whose rows may be moved to other positions.
+/// An input with rows that may be moved to other positions.
 template <class Op>
 struct Operand {
   using Problem = typename Op::Problem;
@@ -59,17 +60,16 @@ struct Operand {
   std::vector<double> Rows::*rows;
   spec::Extents (*extents)(const Problem&);  ///< dim 0: the problem has no such input
   Origin Origins::*origin;
-  /// Returns a tensor with the values of the rows; `parameter` describes its shape and
-  /// strides.
+  /// Returns a tensor with these row values. `parameter` describes its shape and strides.
   spec::Tensor (*tensor)(const spec::Parameter&, const Problem&, const spec::Extents&,
                          const std::vector<double>&);
 };
 
-/// Finds the storage index of element (b, n, s, d) of an output.
+/// A function that returns the storage index of element (b, n, s, d) of an output.
 using ElementIndex =
     std::function<std::int64_t(std::int64_t b, std::int64_t n, std::int64_t s, std::int64_t d)>;
 
-/// An output whose elements are compared.
+/// An output that relations compare element by element.
 template <class Op>
 struct ComparedOutput {
   using Problem = typename Op::Problem;
@@ -78,15 +78,16 @@ struct ComparedOutput {
   std::string_view name;                     ///< name of the output
   spec::Extents (*extents)(const Problem&);  ///< dim 0: the problem has no such output
   Origin Origins::*origin;
-  /// Returns an index that finds where an element of the output is stored.
+  /// Returns a function that finds the storage index of each element of the output.
   ElementIndex (*index)(const Problem&, const spec::Tensor&, const spec::Extents&);
 };
 
-/// The values of outputs by name, or other data with one entry per element. Rows are in the order
-/// of Extents::row.
+/// The elements of each output, by name; also used for other data with one number per element. Rows
+/// are in the order of Extents::row.
 using OutputValues = std::map<std::string, std::vector<double>, std::less<>>;
 
-/// One run: a problem and its inputs. The type of the inputs can represent all values.
+/// One run: a problem and its inputs. The element type of the problem can represent all input
+/// values.
 template <class Op>
 struct Trial {
   typename Op::Problem problem;
@@ -98,27 +99,28 @@ struct Trial {
   friend bool operator==(const Trial&, const Trial&) = default;
 };
 
-/// Default members that fit most operators.
+/// Default definitions that fit most operators.
 template <class Op>
 struct PlainRelationParts {
   using Side = std::monostate;
   static Side side_of(const typename Op::Inputs&) { return {}; }
-  /// Adds the inputs that do not consist of rows to the inputs of a trial.
+  /// Copies those inputs of a trial that do not consist of rows into `Inputs`.
   static void add_side(const Trial<Op>&, const typename Op::Parameters&, typename Op::Inputs&) {}
   /// offers(): returns whether the entry point has all parameters that the problem needs.
-  /// entry_point_of(): returns an entry point that has them.
+  /// entry_point_of(): returns an entry point that has all of them.
   static bool offers(typename Op::EntryPoint, const typename Op::Problem&) { return true; }
   static typename Op::EntryPoint entry_point_of(const typename Op::Problem&) { return {}; }
   /// Converts the outputs of a run to the values that are compared with other runs.
   static OutputValues compared_values(OutputValues values, const spec::Numerics&) { return values; }
   /// Returns whether this output is compared bit by bit in exact cases.
   static bool has_exact_bits(std::string_view, const spec::Numerics&) { return true; }
-  /// Name and description of a check of track `relation` that does not compare several runs, such
-  /// as `cascade`. Empty if the operator has none.
+  /// Name and description of a check of the track `relation` that does not compare several runs,
+  /// such as `cascade` (a forward followed by its gradient). Empty if the operator has no such
+  /// check.
   static constexpr RelationText other = {};
 };
 
-/// Returns the input tensors of a trial, with the strides of the trial.
+/// Returns the input tensors of a trial (one run of the kernel), with the strides of the trial.
 template <class Op>
 typename Op::Inputs inputs_of(const Trial<Op>& t) {
   using Parts = RelationParts<Op>;
@@ -142,7 +144,8 @@ typename Op::Inputs inputs_of(const Trial<Op>& t) {
   return inputs;
 }
 
-/// Copies rows from `values`, which has the order of `own`, and returns them in the order of `to`.
+/// Copies rows from `values` to other positions. `own` describes the order of `values`, `to` the
+/// order of the result.
 template <class Number>
 std::vector<Number> gathered(const std::vector<Number>& values, const spec::Extents& own,
                              const spec::Extents& to, const Origin& origin) {
@@ -154,7 +157,7 @@ std::vector<Number> gathered(const std::vector<Number>& values, const spec::Exte
   return rows;
 }
 
-/// Returns the rows of a trial, moved to their positions in `problem`.
+/// Returns the rows of a trial (one run of the kernel), moved to their positions in `problem`.
 template <class Op>
 typename RelationParts<Op>::Rows moved_rows(const Trial<Op>& base,
                                             const typename Op::Problem& problem,
@@ -214,13 +217,13 @@ inline std::vector<double> plus(std::vector<double> a, const std::vector<double>
   return a;
 }
 
-/// Returns outputs: a + b if both contain the output, otherwise a.
+/// Returns the sum a + b for each output that both contain. All other outputs are those of a.
 inline OutputValues plus(OutputValues a, const OutputValues& b) {
   for (const auto& [name, values] : b) a[name] = plus(std::move(a[name]), values);
   return a;
 }
 
-/// Returns channels [first, first + count) of every row; rows have `dim` channels.
+/// Returns channels `first` to `first + count - 1` of every row. Each row has `dim` channels.
 inline std::vector<double> channels(const std::vector<double>& rows, std::int64_t dim,
                                     std::int64_t first, std::int64_t count) {
   std::vector<double> some;
@@ -229,7 +232,7 @@ inline std::vector<double> channels(const std::vector<double>& rows, std::int64_
   return some;
 }
 
-/// Returns [a | b]: each row of a, followed by the same row of b.
+/// Joins the channels of two inputs: each row of a is followed by the same row of b.
 inline std::vector<double> joined(const std::vector<double>& a, std::int64_t dim_a,
                                   const std::vector<double>& b, std::int64_t dim_b) {
   std::vector<double> wide;

@@ -23,7 +23,8 @@ std::shared_ptr<const KeyPattern> pattern_of(const Case<Op>& c, const Op::Inputs
   return std::make_shared<VariantPattern>(c.problem, mask, std::move(variant));
 }
 
-/// The problem, with the memory order of the statistics that the numerics declare.
+/// Returns the problem and its inputs. The memory order of the softmax statistics is the order that
+/// the kernel's numerics declare.
 Dense dense_of(const Case<Op>& c, const Op::Inputs& inputs, const Arithmetic& arithmetic) {
   return {Suite<Op>::as_declared(c.problem, c.entry_point, arithmetic.numerics),
           Operands{.query = &inputs.query,
@@ -68,7 +69,7 @@ std::vector<Expectation> Basis::expectations_of_run() const {
   return all;
 }
 
-/// No document defines the rows of padding tokens, so they are not judged.
+/// Rows of padding tokens are not judged, because the documentation does not define them.
 std::vector<Finding> Basis::check_structure(const Op::Outputs& outputs) const {
   const std::int64_t padding = case_.problem.padding_q;
   if (padding == 0) return ForwardBasis::check_structure(tensors_of(outputs));

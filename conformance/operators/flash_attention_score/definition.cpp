@@ -29,7 +29,8 @@ class InManyDigits final
     return reference::FlashAttentionScore<Real>::from(problem_, inputs_,
                                                       formula_of<Real>(variant_));
   }
-  /// Without a sink, the expected row of a sequence without keys is that of a fully masked row.
+  /// If a sequence has no keys and no sink, the expected values of its rows are those of a fully
+  /// masked row.
   template <class Oracles>
   DefinedRows rows(const std::string&, std::int64_t number, const Oracles& oracle) const {
     const auto [b, n, i] = queries_.position(number);

@@ -15,7 +15,8 @@ namespace {
 
 using Op = spec::FlashAttentionScore;
 
-/// Returns the entry point of the gradient that has the parameters of this entry point.
+/// Returns the entry point of the gradient operator that has the same parameters as this forward
+/// entry point.
 spec::FlashEntryPoint of_gradient(spec::FlashForwardEntryPoint entry_point) {
   using From = spec::FlashForwardEntryPoint;
   using To = spec::FlashEntryPoint;
@@ -38,12 +39,12 @@ spec::FlashEntryPoint of_gradient(spec::FlashForwardEntryPoint entry_point) {
   return To::u3;
 }
 
-/// A row of an exact case attends to some keys. The weights of all other keys are below this
-/// number, so in fp32 they are 0.
+/// In an exact case, each row attends to a few keys. The weights of all other keys are below 2^-100
+/// and become 0 here, as they do in fp32.
 double without_lowered_keys(double value) { return std::abs(value) < 0x1p-100 ? 0 : value; }
 
-/// Returns whether every kernel computes this row exactly: the maximum needs no rounding, and the
-/// sum is a power of two.
+/// Returns whether every kernel computes this row exactly. This is true if the maximum is an fp32
+/// number and the sum is a small power of two.
 bool is_exact(const reference::AttentionRow<double>& row) {
   int exponent = 0;
   return static_cast<double>(static_cast<float>(row.softmax_max)) == row.softmax_max &&
@@ -86,8 +87,8 @@ ForwardExactCase Suite<Op>::exact(const Case<Op>& c, const spec::Numerics& numer
                         .rows = c.rows,
                         .seed = c.seed},
                        numerics, key_pattern, ExactPart::inputs);
-  // Strides depend on the position of a tensor in the call, which is different in a call of the
-  // gradient.
+  // The strides of a tensor depend on its position in the call. This position is different in a
+  // call of the gradient, so the tensors get new strides.
   const auto& given = of_gradient_case.inputs;
   const Op::Parameters own = call_of(c).parameters;
   const auto if_present = [](const std::optional<spec::Tensor>& tensor,

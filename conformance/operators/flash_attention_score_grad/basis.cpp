@@ -76,7 +76,8 @@ std::vector<Finding> Basis::check_gradients(const Op::Outputs& outputs) const {
   const bool is_padded = p.padding_q != 0 || p.padding_kv != 0;
   if (!is_padded || case_.upstream == spec::Upstream::on)
     return attention::check_structure(dense(), arithmetic(), gradient_tensors(outputs));
-  // Only the vendor's code defines the gradients of padding tokens, so they are not judged.
+  // Gradients of padding tokens are not judged, because no documentation page defines them, only
+  // the vendor's code.
   Op::Outputs cleared = outputs;
   clear_padding(cleared.dq, p.padding_q);
   clear_padding(cleared.dk, p.padding_kv);

@@ -8,16 +8,16 @@
 
 namespace assay::conformance::attention::flash {
 
-/// The data with which a case is judged. In this kind of attention, a mask defines to which keys a
-/// query attends.
+/// The data that the judge needs for one case. In this operator, a mask defines the keys to which
+/// each query attends.
 class Basis : public AttentionBasis {
  public:
   using Op = spec::FlashAttentionScoreGrad;
 
   Basis(const Case<Op>& c, const Op::Inputs& inputs, const Arithmetic& arithmetic);
 
-  /// Adds dsink, if the case has a sink, and the gradients of a formula, if they are wanted, to the
-  /// expectations of AttentionBasis.
+  /// Returns the expected values of all outputs: those of AttentionBasis, dsink if the case has a
+  /// sink, and the gradients of a user-defined formula if the case requests them.
   std::vector<Expectation> expectations();
   std::vector<Expectation> frames();
   void each_part(const TakePart& take);
@@ -28,13 +28,13 @@ class Basis : public AttentionBasis {
                       std::vector<Finding>& findings) const;
   std::unique_ptr<Definition> definition() const;
   std::vector<double> values(const RowsOf& rows, const Op::Outputs& outputs) const;
-  /// Judges softmax_max, softmax_sum and attention_in as results of a forward, with the bounds of
-  /// the relation `cascade`.
+  /// Judges the saved values softmax_max, softmax_sum and attention_in as results of a forward. The
+  /// tolerances are those of the relation `cascade` (a forward followed by its gradient).
   static Decision judge_saved_values(const Case<Op>& c, const Op::Inputs& inputs,
                                      const spec::Numerics& numerics, CaseReport& report);
 
  private:
-  /// Returns the expectations of the outputs that sum over all queries of several heads.
+  /// Returns the expected values of those outputs that sum over all queries of several heads.
   std::vector<Expectation> sums_over_queries();
   std::vector<Finding> check_gradients(const Op::Outputs& outputs) const;
 

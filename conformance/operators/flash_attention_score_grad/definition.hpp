@@ -8,8 +8,8 @@
 
 namespace assay::conformance::attention::flash {
 
-/// Returns the definition (the high-precision reference) of the operator, with a formula of the
-/// user unless it is null. The definition keeps references to problem and inputs.
+/// Returns the definition of the operator, which is its reference in high precision. `variant`: a
+/// formula of the user, or null. The definition keeps references to problem and inputs.
 std::unique_ptr<Definition> definition_of(const spec::FlashAttentionScoreGrad::Problem& problem,
                                           const spec::FlashAttentionScoreGrad::Inputs& inputs,
                                           std::shared_ptr<const Variant> variant = nullptr);

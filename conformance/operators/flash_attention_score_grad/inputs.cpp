@@ -30,8 +30,8 @@ Tensor statistics(const spec::Parameter& parameter, const Op::Problem& p,
   return tensor;
 }
 
-/// Fills in the statistics of the query rows of packed sequences that have no keys. They are drawn
-/// with the seed of the case.
+/// Sets the softmax statistics of query rows without keys in packed sequences. The seed of the case
+/// selects the values.
 void draw_keyless(const Case<Op>& c, reference::Forward<double>& forward) {
   const spec::Extents rows = query_extents(c.problem);
   for (std::int64_t b = 0; b < c.problem.batch; ++b) {
@@ -43,8 +43,8 @@ void draw_keyless(const Case<Op>& c, reference::Forward<double>& forward) {
   }
 }
 
-/// Returns a tensor with these values. `values` has the shape (row, dim), with rows in the order of
-/// Extents::row.
+/// Returns a tensor with these values. `values` has the shape (row, dim); its rows are in the order
+/// of Extents::row.
 Tensor heads_of(const spec::Parameter& parameter, const Op::Problem& p,
                 const std::vector<double>& values) {
   Tensor tensor = guarded_tensor(parameter);

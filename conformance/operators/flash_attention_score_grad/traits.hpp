@@ -28,7 +28,8 @@ struct flash::Traits<spec::FlashAttentionScoreGrad> {
   static constexpr bool reads_statistics = true;
 
   static std::span<const InputProfile> profiles() { return attention::profiles(); }
-  // The profile overflow_fp16 needs sequence lengths of its own: only corner cases use it.
+  // The profiles (input distributions) of random cases. overflow_fp16 is missing, because it needs
+  // special sequence lengths and is used only in hand-written cases.
   static constexpr std::string_view drawn_profiles[] = {
       "normal",   "peaked",         "cancelling",     "all_positive", "offset",  "equal_values",
       "outliers", "subnormal_fp16", "large_exponent", "tiny_dy",      "huge_dy", "sparse_dy"};

@@ -5,7 +5,8 @@ namespace {
 
 using compression::Profile;
 
-/// The windows contain similar tokens, and the weights have alternating signs.
+/// In this profile the tokens of a window are similar and the weights have alternating signs, so
+/// that the terms of a sum nearly cancel.
 double cancelling_windows(const Place& p) {
   if (p.is(Stream::weight)) return (p.s % 2 == 0 ? 1 : -1) * (1 + 0x1p-5 * p.normal());
   return p.head_normal() + 0x1p-5 * p.normal();

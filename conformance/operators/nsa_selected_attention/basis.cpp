@@ -14,7 +14,8 @@ namespace {
 template <class Real>
 using Oracle = reference::NsaSelectedAttention<Real, float>;
 
-/// A part is a key head of a sequence, and the query heads that read it.
+/// The high-precision reference. It computes the output in parts: each part has one key head of a
+/// sequence and the query heads that read it.
 class InManyDigits final : public DefinitionByOracles<InManyDigits, Oracle> {
  public:
   InManyDigits(const Op::Problem& p, const Op::Inputs& inputs)

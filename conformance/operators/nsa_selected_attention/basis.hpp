@@ -11,18 +11,18 @@ namespace assay::conformance::selected_forward {
 
 using Op = spec::NsaSelectedAttention;
 
-/// A case whose correct outputs are known exactly, in any order of summation.
+/// A case for which the correct outputs are known exactly, for every order of summation.
 struct ExactCase {
   Op::Inputs inputs;
   exact::ForwardAnswer answer;  ///< empty for ExactPart::inputs
 };
 
-/// Returns dense copies of the tensors, and the key pattern that the lists define. Errors: those of
-/// ListPattern.
+/// Returns copies of the tensors without padding, and the pattern of keys that the lists define.
+/// Errors: the errors of ListPattern.
 attention::Dense dense_of(const Op::Problem& problem, const Op::Inputs& inputs);
 
-/// The data with which a case is judged. In this kind of attention, lists define to which keys a
-/// query attends, and how often.
+/// The data that the judge needs for one case. In this operator, lists define to which keys a query
+/// attends, and how often.
 class Basis : public ForwardBasis {
  public:
   Basis(const Case<Op>& c, const Op::Inputs& inputs, const Arithmetic& arithmetic);

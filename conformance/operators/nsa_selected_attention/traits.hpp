@@ -26,8 +26,8 @@ struct Traits<spec::NsaSelectedAttention> {
   static constexpr bool may_widen_value = false, means_mode_without_mask = true,
                         may_list_all_keys = false;
 
-  /// Estimates the memory of a case (bytes): the inputs, their copy that is shared with a kernel, a
-  /// copy in double of every input that is multiplied, and three sets of outputs.
+  /// Estimates the memory of a case (bytes): the inputs, their copy that is shared with the kernel,
+  /// a copy in double of every input that is multiplied, and three sets of outputs.
   static double memory(const Op::Problem& problem);
   static Named<std::string_view> profiles();
   static std::vector<Exclusion> fruitless();

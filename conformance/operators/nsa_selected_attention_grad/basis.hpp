@@ -8,8 +8,8 @@
 
 namespace assay::conformance::selected {
 
-/// The data with which a case is judged. In this kind of attention, lists define to which keys a
-/// query attends, and how often.
+/// The data that the judge needs for one case. In this operator, lists define to which keys a query
+/// attends, and how often.
 class Basis : public AttentionBasis {
  public:
   using Op = spec::NsaSelectedAttentionGrad;

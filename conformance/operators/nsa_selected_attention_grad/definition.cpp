@@ -16,12 +16,13 @@ using Op = spec::NsaSelectedAttentionGrad;
 template <class Real>
 using Oracle = reference::NsaSelectedAttentionGrad<Real, float>;
 
-/// Returns the average number of queries that list a key.
+/// Returns how many queries list a key on average.
 std::int64_t entries_of_key(const Op::Problem& p) {
   return static_cast<std::int64_t>(entries(p)) / std::max<std::int64_t>(1, key_extents(p).rows());
 }
 
-/// A part is a key head of a sequence, and the query heads that read it.
+/// The high-precision reference. It computes the gradients in parts: each part has one key head of
+/// a sequence and the query heads that read it.
 class InManyDigits final : public DefinitionByOracles<InManyDigits, Oracle> {
  public:
   InManyDigits(const Op::Problem& p, const Op::Inputs& inputs)

@@ -7,8 +7,8 @@
 
 namespace assay::conformance::selected {
 
-/// Returns the definition (the high-precision reference) of the operator. The definition keeps
-/// references to the arguments.
+/// Returns the definition of the operator, which is its reference in high precision. The definition
+/// keeps references to the arguments.
 std::unique_ptr<Definition> definition_of(const spec::NsaSelectedAttentionGrad::Problem& problem,
                                           const spec::NsaSelectedAttentionGrad::Inputs& inputs);
 

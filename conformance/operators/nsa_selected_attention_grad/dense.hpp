@@ -11,11 +11,11 @@ using selection::dense_problem;
 using selection::ListPattern;
 using Op = spec::NsaSelectedAttentionGrad;
 
-/// Returns the outputs, with the names that the attention problem gives them.
+/// Returns the outputs under the names that the common attention code uses (dq, dk, dv).
 attention::GradientTensors gradient_tensors(const Op::Outputs& outputs);
 
-/// Returns dense copies of the tensors, and the key pattern that the lists define. Errors: those of
-/// ListPattern.
+/// Returns copies of the tensors without padding, and the pattern of keys that the lists define.
+/// Errors: the errors of ListPattern.
 attention::Dense dense_of(const Op::Problem& problem, const Op::Inputs& inputs,
                           attention::Held held = attention::Held::all);
 

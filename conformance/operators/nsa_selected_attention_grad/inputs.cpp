@@ -20,23 +20,24 @@ using spec::Tensor;
 using Attention = reference::NsaSelectedAttention<double>;
 using Forward = reference::SelectedForward<double>;
 
-/// Largest number of elements converted to double at once; a single key head may exceed it.
+/// Largest number of elements that are converted to double at once. A single key head may have
+/// more.
 constexpr std::int64_t most_held = std::int64_t{1} << 20;
 
-/// Returns the query heads that read key head k. The numbers of key heads run through all
-/// sequences.
+/// Returns the query heads that read key head number k. The key heads of all sequences are numbered
+/// consecutively.
 selection::Heads heads_of(const Op::Problem& p, std::int64_t k) {
   return {k / p.heads_kv, k % p.heads_kv * p.group(), p.group()};
 }
 
-/// The number of elements of query, key and value that these heads read.
+/// Returns the number of elements of query, key and value that these heads read.
 std::int64_t elements_of(const Op::Problem& p, const selection::Heads& heads) {
   return heads.count * p.length_q(heads.b) * p.head_dim +
          p.length_kv(heads.b) * (p.head_dim + p.head_dim_v);
 }
 
-/// Computes, on all cores, the rows of the query heads that read key heads [first, last): their
-/// statistics, and their part of inputs.attention_out.
+/// For the query heads that read key heads `first` to `last - 1`: computes their softmax statistics
+/// and their rows of inputs.attention_out. Uses all cores.
 void fill_rows(const Op::Problem& p, Op::Inputs& inputs, std::int64_t first, std::int64_t last,
                Forward& all) {
   constexpr std::int64_t rows_of_task = 16;
@@ -69,7 +70,7 @@ void fill_rows(const Op::Problem& p, Op::Inputs& inputs, std::int64_t first, std
   });
 }
 
-/// Computes inputs.attention_out, and returns the statistics of every query row.
+/// Computes inputs.attention_out, and returns the softmax statistics of every query row.
 Forward forward_of(const Op::Problem& p, Op::Inputs& inputs) {
   Forward all;
   all.softmax_max.resize(static_cast<std::size_t>(query_extents(p).rows()));

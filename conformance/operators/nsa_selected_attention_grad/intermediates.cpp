@@ -5,7 +5,8 @@
 
 namespace assay::conformance {
 
-/// A key that is listed twice has separate intermediate values for each of its list entries.
+/// Returns intermediate values such as P and dS. If a list contains a key twice, the key has
+/// separate values for each of these two entries.
 Intermediates Suite<spec::NsaSelectedAttentionGrad>::intermediates(const Op::Problem& problem,
                                                                    const Op::Inputs& inputs) {
   const auto definition =

@@ -12,7 +12,8 @@ using Op = spec::NsaSelectedAttentionGrad;
 
 namespace selection {
 
-/// The profile overflow_fp16 needs sequence lengths of its own: only corner cases use it.
+/// The profiles (input distributions) of random cases. overflow_fp16 is missing, because it needs
+/// special sequence lengths and is used only in hand-written cases.
 Named<std::string_view> Traits<Op>::profiles() {
   return words({"normal", "peaked", "cancelling", "all_positive", "offset", "equal_values",
                 "outliers", "subnormal_fp16", "large_exponent", "tiny_dy", "huge_dy", "sparse_dy"});

@@ -26,8 +26,8 @@ struct Traits<spec::NsaSelectedAttentionGrad> {
   static constexpr bool may_widen_value = true, means_mode_without_mask = false,
                         may_list_all_keys = true;
 
-  /// Estimates the memory of a case (bytes): the inputs, their copy that is shared with a kernel, a
-  /// copy in double of every input that is multiplied, the results of the forward, and three sets
+  /// Estimates the memory of a case (bytes): the inputs, their copy that is shared with the kernel,
+  /// a copy in double of every input that is multiplied, the results of the forward, and three sets
   /// of outputs.
   static double memory(const Op::Problem& problem);
   static Named<std::string_view> profiles();

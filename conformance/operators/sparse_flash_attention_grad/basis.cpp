@@ -28,8 +28,8 @@ const spec::Tensor* pointer(const std::optional<spec::Tensor>& tensor) {
   return tensor ? &*tensor : nullptr;
 }
 
-/// Copies a statistic into the form of attention: eight replicas, in the order of the rows, in TND
-/// token by token. Rows without a key get `dead`.
+/// Converts a softmax statistic to the form that the common attention code reads: eight copies per
+/// row, in TND order. Rows without a key get the value `dead`.
 spec::Tensor replicated(const Op::Problem& p, const spec::Tensor& statistic, double dead) {
   const spec::Extents queries = query_extents(p);
   spec::Parameter parameter{.present = true, .dtype = spec::DType::fp32};
@@ -54,11 +54,11 @@ Expectation& named(std::vector<Expectation>& all, std::string_view name) {
   return *found;
 }
 
-/// Returns the expectation of dk + dv from those of dk and dv before the cast. A kernel may use one
-/// accumulator for both gradients, or two. With one, every addition rounds the sum of both, so the
-/// errors of additions are counted twice. Both gradients share the errors of P, so their deviations
-/// are added. It is unknown whether the errors of a row are independent, so the tests of the root
-/// mean square and of the mean ignore the tensor.
+/// Returns the expected values and tolerances of the output dk + dv from those of dk and dv before
+/// the cast. A kernel may use one accumulator for both gradients, or two. With one accumulator,
+/// every addition rounds the sum of both, so the errors of additions count twice. Both gradients
+/// share the errors of P, so their deviations are added. The errors of a row may depend on each
+/// other, so the tests of the root mean square and of the mean skip this tensor.
 Expectation merged(Expectation sum, const Expectation& dv, const Arithmetic& arithmetic) {
   const engine::Output output = output_of(arithmetic, sum.elements());
   for (std::size_t k = 0; k < sum.value.size(); ++k) {

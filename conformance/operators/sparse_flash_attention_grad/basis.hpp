@@ -14,20 +14,24 @@ namespace assay::conformance::sparse_flash {
 
 using Op = spec::SparseFlashAttentionGrad;
 
-/// Returns the problem of the same attention with dense tensors, all other fields as by default.
+/// Returns the corresponding problem of ordinary attention. Fields that only ordinary attention has
+/// get their default values.
 spec::AttentionProblem dense_problem(const Op::Problem& problem);
 
-/// Returns the documented name of the gradient that attention calls dq, dk, dv, dq_rope or dk_rope.
+/// Returns the documented name of the gradient that the common attention code calls dq, dk, dv,
+/// dq_rope or dk_rope.
 const char* documented(std::string_view name);
 
-/// Returns the case as attention to the keys of the lists: the same tensors, with the statistics in
-/// the form that attention reads. A row that sees no key gets the statistics of a fully masked row.
+/// Returns the case in the form of ordinary attention, in which each query attends to the keys of
+/// its list. The tensors are the same; the statistics are converted. A row that sees no key gets
+/// the statistics of a fully masked row.
 attention::Dense dense_of(const Op::Problem& problem, const Op::Inputs& inputs);
 
-/// Returns the definition (the high-precision reference). It keeps references to the arguments.
+/// Returns the definition of the operator, which is its reference in high precision. The definition
+/// keeps references to the arguments.
 std::unique_ptr<Definition> definition_of(const Op::Problem& problem, const Op::Inputs& inputs);
 
-/// The data with which a case is judged. All rows are judged.
+/// The data that the judge needs for one case. All rows are judged.
 class Basis {
  public:
   Basis(const Case<Op>& c, const Op::Inputs& inputs, const Arithmetic& arithmetic);

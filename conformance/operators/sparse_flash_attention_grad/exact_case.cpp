@@ -13,7 +13,8 @@ namespace {
 
 using Op = spec::SparseFlashAttentionGrad;
 
-/// Returns the case as attention with packed tensors: the elements of BSND have the same order.
+/// Returns the case as ordinary attention with packed tensors (TND). The elements of BSND have the
+/// same order in memory.
 AttentionCase packed_case(const Case<Op>& c) {
   AttentionCase packed{.problem = sparse_flash::dense_problem(c.problem),
                        .entry_point = spec::FlashEntryPoint::u3,
@@ -23,8 +24,8 @@ AttentionCase packed_case(const Case<Op>& c) {
   return packed;
 }
 
-/// Copies the first of the replicas of every row. A row without a key has the statistics 0, as the
-/// forward gives it.
+/// Copies the first of the eight copies of every row's statistic. A row without a key gets the
+/// statistic 0, as the forward operator returns it.
 spec::Tensor first_replicas(const spec::Tensor& statistic, const spec::Parameter& parameter,
                             const Op::Problem& p) {
   const spec::Extents queries = query_extents(p);

@@ -72,7 +72,7 @@ Op::Inputs Suite<Op>::draw(const Case<Op>& c) {
   sparse_flash::add_lengths(p, t, inputs);
 
   const spec::Extents queries = query_extents(p);
-  // The forward does not read the statistics, so they are zeros here.
+  // Zeros suffice here, because the forward does not read the statistics.
   inputs.softmax_max = inputs.softmax_sum =
       sparse_flash::statistics_tensor(t.softmax_max, p, std::vector<double>(at(queries.rows())));
   std::vector<double> none(at(queries.rows() * queries.dim));

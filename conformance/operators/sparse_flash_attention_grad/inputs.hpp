@@ -6,13 +6,13 @@
 
 namespace assay::conformance::sparse_flash {
 
-/// Returns a tensor of statistics as `parameter` describes it. `rows` contains a number for each
-/// row, in the order of Extents::row.
+/// Returns a tensor of softmax statistics with the shape and strides of `parameter`. `rows` has one
+/// number for each row, in the order of Extents::row.
 spec::Tensor statistics_tensor(const spec::Parameter& parameter,
                                const spec::SparseFlashProblem& problem,
                                const std::vector<double>& rows);
 
-/// Sets the tensors of lengths, if the layout has them.
+/// Sets the tensors of sequence lengths, if the layout needs them.
 void add_lengths(const spec::SparseFlashProblem& problem,
                  const spec::SparseFlashAttentionGrad::Parameters& call,
                  spec::SparseFlashAttentionGrad::Inputs& inputs);

@@ -13,14 +13,14 @@ namespace assay::conformance::sparse_flash {
 
 using Problem = spec::SparseFlashProblem;
 
-/// The keys that a query sees: the first `keys` keys of its sequence. They are in `blocks` blocks,
-/// and the list of the query names `used` of these blocks.
+/// The keys that a query can see: the first `keys` keys of its sequence, which are in `blocks`
+/// blocks. The list of the query contains `used` of these blocks.
 struct Seen {
   std::int64_t keys, blocks, used;
 };
 
-/// Returns what query s of sequence b sees. In mode 3 the last query sees all keys of its sequence,
-/// each query before it one key less. Source: SFAG-Q3, SFAG-Q12.
+/// Returns what query s of sequence b can see. In sparse mode 3 the last query sees all keys of its
+/// sequence, and each earlier query sees one key less. Source: SFAG-Q3, SFAG-Q12.
 inline Seen seen_by(const Problem& p, std::int64_t b, std::int64_t s) {
   const std::int64_t hidden = p.sparse_mode == 3 ? p.length_q(b) - 1 - s : 0;
   const std::int64_t keys = std::max<std::int64_t>(p.length_kv(b) - hidden, 0);
@@ -28,11 +28,11 @@ inline Seen seen_by(const Problem& p, std::int64_t b, std::int64_t s) {
   return {keys, blocks, std::min(blocks, p.sparse_block_count)};
 }
 
-/// The visible keys of the listed blocks; all query heads share the list of their token.
+/// The visible keys of the listed blocks. All query heads of a token share one list.
 class ListPattern final : public KeyPattern {
  public:
-  /// Errors: std::invalid_argument for a tensor with another shape than the problem requires, and
-  /// for a list that breaks SFAG-C32.
+  /// Errors: std::invalid_argument if the tensor has a wrong shape, or if a list breaks requirement
+  /// SFAG-C32.
   ListPattern(const Problem& problem, const spec::Tensor& sparse_indices);
 
   std::int64_t times(std::int64_t b, std::int64_t n, std::int64_t i, std::int64_t j) const override;
@@ -51,7 +51,7 @@ class ListPattern final : public KeyPattern {
   }
 
  private:
-  /// Returns the blocks that the token lists, in ascending order.
+  /// Returns the blocks in the list of token i of sequence b, in ascending order.
   const std::vector<std::int64_t>& list(std::int64_t b, std::int64_t i) const {
     return lists_[static_cast<std::size_t>(tokens_.start(b) + i)];
   }

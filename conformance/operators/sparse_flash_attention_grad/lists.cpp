@@ -22,7 +22,7 @@ List first_blocks(std::int64_t count) {
   return list;
 }
 
-/// Returns some of the visible blocks in random order.
+/// Returns some of the blocks that the query sees, in random order.
 List some_blocks(const Seen& seen, const Random& random) {
   List list = first_blocks(seen.blocks);
   for (std::int64_t k = 0; k < seen.used; ++k)
@@ -49,7 +49,8 @@ List recent(const Seen& seen, const Random&) {
   for (std::int64_t& block : list) block += seen.blocks - seen.used;
   return list;
 }
-/// Names key 0 and the newest blocks, as attention sinks with a window do.
+/// Returns the last blocks that the query sees, but replaces one of them by block 0. Models with an
+/// attention sink and a sliding window use such lists.
 List sink(const Seen& seen, const Random& random) {
   List list = recent(seen, random);
   if (!list.empty()) list.front() = 0;
@@ -89,7 +90,7 @@ spec::Tensor make_lists(const Case<spec::SparseFlashAttentionGrad>& c) {
     for (std::int64_t s = 0; s < p.length_q(b); ++s) {
       const Seen seen = seen_by(p, b, s);
       List list = pattern->list(seen, places.row(b, 0, s));
-      // A last block that is not full is the last one of its list.
+      // If the last block is incomplete, it must be the last entry of its list.
       const auto last = std::ranges::find(list, seen.blocks - 1);
       if (seen.keys % p.sparse_block_size != 0 && last != list.end())
         std::rotate(last, last + 1, list.end());

@@ -6,11 +6,11 @@
 
 namespace assay::conformance::sparse_flash {
 
-/// The names of the patterns for sparse_indices.
+/// Returns the names of all patterns with which the tensor sparse_indices can be filled.
 std::span<const InputProfile> list_patterns();
 
-/// Returns the lists of the case, from the pattern `c.patterns.lists`, with the strides of its
-/// inputs. All lists satisfy SFAG-C32.
+/// Returns the tensor of lists, filled with the pattern `c.patterns.lists`. It has the strides of
+/// the case. All lists satisfy requirement SFAG-C32.
 spec::Tensor make_lists(const Case<spec::SparseFlashAttentionGrad>& c);
 
 }  // namespace assay::conformance::sparse_flash

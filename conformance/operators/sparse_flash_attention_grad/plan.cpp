@@ -52,8 +52,8 @@ std::int64_t draw_heads(Heads heads, Draws& draws) {
   return 1;
 }
 
-/// Draws the entries of a list and the keys of the first sequence: at least 3 keys, so that a case
-/// with fewer queries than keys is possible.
+/// Chooses a random number of list entries, and returns the number of keys of the first sequence.
+/// There are at least 3 keys, so that a case may have fewer queries than keys.
 std::int64_t draw_keys(const Chosen& k, Problem& p, Draws& draws) {
   const std::int64_t size = k.block_size, least = size == 1 ? 3 : 1;
   const std::int64_t entries = size == 1   ? draws.integer(4, 24)
@@ -68,7 +68,7 @@ std::int64_t draw_keys(const Chosen& k, Problem& p, Draws& draws) {
     const std::int64_t most = k.heads > Heads::few && k.queries >= Queries::equal ? 12 : 90;
     blocks = draws.integer(least, std::min(blocks - 1, std::max(least, most / size)));
   }
-  // Every second sequence of blocks has a last block that is not full.
+  // If a block has several keys, the last block is incomplete in half of the random cases.
   const bool is_full = size == 1 || draws.integer(0, 1) == 0;
   return blocks * size - (is_full ? 0 : draws.integer(1, size - 3));
 }

@@ -31,7 +31,7 @@ void require_layout(const Problem& p) {
     refuse_alone("layout", "BSND", "has sequences of one length", "add --layout=TND");
 }
 
-/// Returns the case with at most this many queries and keys in each sequence.
+/// Returns a smaller case, with at most this number of queries and keys in each sequence.
 Case<Op> cut(Case<Op> c, std::int64_t most_queries, std::int64_t most_keys) {
   Problem& p = c.problem;
   auto of_queries = all_lengths(p, &Problem::length_q),
@@ -95,7 +95,8 @@ void Suite<Op>::require_possible(const Case<Op>& c) {
     largest = std::max(largest, elements(e));
     all += elements(e);
   }
-  // Inputs, outputs and references; the tolerances take about 80 bytes for each output element.
+  // Bytes per element for inputs, outputs and references. The tolerances alone take about 80 bytes
+  // for each output element.
   constexpr double bytes_of_element = 140;
   require_size({.largest_tensor = largest,
                 .bytes = bytes_of_element * all,

@@ -37,7 +37,7 @@ std::string field(const CaseReport& report, std::string_view name) {
   return {};
 }
 
-/// Returns the lines of an XML element.
+/// Returns the text of the XML element about a case, one statement per line.
 std::string details(const CaseReport& report, const std::string& program) {
   std::string text;
   const auto add = [&text](std::string_view line) { text += escaped(line) + "&#10;"; };

@@ -11,7 +11,7 @@
 
 namespace assay::conformance::selection {
 
-/// Returns legal calls that cover all conditions of requirements.
+/// Returns legal calls that together cover every condition of every requirement.
 template <class Op>
 std::vector<Case<Op>> legal_calls() {
   std::vector<Case<Op>> calls;
@@ -43,16 +43,18 @@ std::vector<Case<Op>> legal_calls() {
   return calls;
 }
 
-/// Returns illegal calls: for every requirement whose violation a kernel must reject, one call per
-/// kind of violation. The call violates this requirement and those that it implies, but no other.
-/// Errors: std::logic_error with the name of a requirement for which no such call was found.
+/// Returns illegal calls for the requirements that a kernel must check. For each way to break such
+/// a requirement, there is one call. The call breaks this requirement and the requirements that
+/// follow from it, but no other. Errors: std::logic_error with the name of a requirement for which
+/// no such call was found.
 template <class Op>
 std::vector<Case<Op>> violation_cases() {
   return breaking_cases<Op>({legal_calls<Op>()});
 }
 
-/// Returns numerically judged cases: for every variant of a requirement, one case for each entry
-/// point whose page states the requirement, and one for another entry point, in rotation.
+/// Returns numerically judged cases for the variants of requirements. A variant is a legal way to
+/// make a call. Each variant gets a case for every entry point with a documentation page that
+/// states the requirement, and one case for some other entry point.
 template <class Op>
 std::vector<Case<Op>> variant_cases() {
   return varied_cases<Op>({legal_calls<Op>()});

@@ -47,7 +47,7 @@ Batch batch_of(const Problem& p) {
 
 namespace {
 
-/// Smallest and largest value of a class.
+/// The smallest and the largest value of a class, such as 3 and 8 for "3 to 8 blocks in a list".
 struct Range {
   std::int64_t first, last;
 };
@@ -88,7 +88,9 @@ Range range_of(Group group) {
 
 std::int64_t draw_count(const Categories& k, Draws& draws) {
   const Range range = range_of(k.block_count);
-  // If the list of an exact case repeats one block, the number of copies must be 1, 2, 4 or 8.
+  // An exact case is a test case in which all sums are exact. In such a case, a list that repeats a
+  // single block must have 1, 2, 4 or 8 entries. In the class `few` (3 to 8 entries), only 4 and 8
+  // are possible.
   if (k.block_count == BlockCount::few && k.lists == "all_equal" && k.track != Track::bound)
     return draws.one_of({4, 8});
   const std::int64_t affordable = std::max(range.first, 1024 / k.block_size);
@@ -98,7 +100,8 @@ std::int64_t draw_count(const Categories& k, Draws& draws) {
 
 void draw_heads(Problem& p, const Categories& k, Draws& draws) {
   const Range range = range_of(k.group);
-  // The class `few` gets mostly small groups: the budget then allows more queries.
+  // Most random problems of the class `few` have at most 4 query heads per key head. The limit of
+  // the total work then allows more queries.
   const std::int64_t most = k.group == Group::few && draws.integer(0, 3) != 0 ? 4 : range.last;
   const std::int64_t per_key = draws.integer(range.first, most);
   p.heads_kv = k.heads == KeyHeads::one ? 1 : draws.one_of({2, 2, 3});
@@ -123,7 +126,7 @@ std::int64_t draw_batch(Batch batch, Draws& draws) {
   return 1;
 }
 
-/// Draws the number of keys of the first sequence.
+/// Returns a random number of keys for the first sequence.
 std::int64_t draw_keys(const Problem& p, Keys keys, Draws& draws) {
   const std::int64_t more = keys == Keys::listed ? 0
                             : keys == Keys::one_more
@@ -132,8 +135,8 @@ std::int64_t draw_keys(const Problem& p, Keys keys, Draws& draws) {
   return listed_keys(p) + more * p.selected_block_size;
 }
 
-/// Draws the number of queries of the first sequence, which has `own` keys; `budget` limits the
-/// work of all queries.
+/// Returns a random number of queries for the first sequence. `own`: number of its keys; `budget`:
+/// limit of the work of all queries.
 std::int64_t draw_queries(const Problem& p, Queries queries, std::int64_t own, double budget,
                           Draws& draws) {
   const std::int64_t size = p.selected_block_size;
@@ -162,14 +165,15 @@ void draw_lengths(Problem& p, const Categories& k, double budget, Draws& draws) 
   const std::int64_t queries = draw_queries(p, k.queries, keys, budget, draws);
   std::vector<std::int64_t> of_queries(static_cast<std::size_t>(p.batch), queries);
   std::vector<std::int64_t> of_keys(static_cast<std::size_t>(p.batch), keys);
-  // The first sequence, which need not be the longest, defines the class of the case.
+  // Only the lengths of the first sequence determine the classes of the case. Other sequences may
+  // be longer.
   const std::int64_t most_queries = queries < 32 ? 2 * queries + 1 : queries + 1;
   if (k.batch != Batch::alike)
     for (std::size_t b = 1; b < of_queries.size(); ++b) {
       of_queries[b] = draws.integer(1, most_queries);
       of_keys[b] = listed_keys(p) + draws.integer(0, 2) * p.selected_block_size;
     }
-  // Changes a length if all lengths are equal by chance.
+  // All random lengths may be equal by chance. Changes the last length in this case.
   if (k.batch == Batch::unequal) of_keys.back() = keys + p.selected_block_size;
   set_lengths(p, std::move(of_queries), std::move(of_keys));
 }
@@ -210,15 +214,16 @@ Counted with_many_tokens(std::uint64_t seed) {
 
 namespace {
 
-/// Draws a small case with `group` query heads per key head. `group` and `dtype` determine the
-/// number of blocks in a list; the other sizes are drawn.
+/// Makes a random small case with `group` query heads per key head. `group` and `dtype` determine
+/// the number of blocks in a list; all other sizes are random.
 Counted draw_of_group(std::int64_t group, spec::DType dtype, Draws& draws) {
   Counted c{.note = "a group of every size"};
   Problem& p = c.problem;
   p = {.dtype = dtype, .selected_block_size = 16};
   p.heads_kv = group <= 8 ? draws.integer(1, 3) : 1;
   p.heads_q = p.heads_kv * group;
-  // Every count occurs once for each type, because 7 and 32 have no common divisor.
+  // 7 and 32 have no common divisor. Therefore 32 consecutive values of `group` give each number of
+  // blocks from 1 to 32 once, in each type.
   p.selected_block_count = 1 + (7 * group + (dtype == spec::DType::fp16 ? 0 : 16)) % 32;
   set_dims(p, draws.one_of({HeadDims::wide, HeadDims::mixed, HeadDims::narrow}));
   if (draws.integer(0, 1) == 0) {
@@ -236,7 +241,8 @@ Counted draw_of_group(std::int64_t group, spec::DType dtype, Draws& draws) {
   return c;
 }
 
-/// Draws a case with `tokens` tokens, a number of cores (24 or 48) or one more or less.
+/// Makes a random case with `tokens` tokens. The caller passes the number of cores of a chip (24 or
+/// 48), this number minus 1, or this number plus 1.
 Counted draw_of_cores(std::int64_t tokens, spec::DType dtype, Draws& draws) {
   Counted c{.note = "as many tokens as cores, or one more or less"};
   Problem& p = c.problem;
@@ -248,7 +254,7 @@ Counted draw_of_cores(std::int64_t tokens, spec::DType dtype, Draws& draws) {
   return c;
 }
 
-/// Draws lists with block indices of 256 and more.
+/// Makes a random case with more than 256 blocks, so that block indices need more than 8 bits.
 Counted draw_of_many_blocks(spec::DType dtype, Draws& draws) {
   Counted c{.note = "more blocks than 8 bits can count"};
   Problem& p = c.problem;

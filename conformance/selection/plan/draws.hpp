@@ -11,7 +11,8 @@
 
 namespace assay::conformance::selection {
 
-/// The classes of a problem.
+/// Each of these functions returns the class of a problem for one property, such as the head sizes
+/// or the number of queries.
 HeadDims head_dims_of(const Problem& problem);
 Group group_of(const Problem& problem);
 BlockCount block_count_of(const Problem& problem);
@@ -19,27 +20,27 @@ Queries queries_of(const Problem& problem);
 Keys keys_of(const Problem& problem);
 Batch batch_of(const Problem& problem);
 
-/// Limits of the number of pairs of query row and listed key in a case with this choice: the
-/// smallest possible number, and the largest number that is not too costly. In a long sequence of
-/// one head, more pairs are possible, because only some rows are judged.
+/// Limits of the number of pairs (query row, listed key) in a case with the chosen classes: the
+/// smallest possible number, and the largest number that is affordable. A long sequence with one
+/// head may have more pairs, because only some of its rows are judged.
 double fewest_entries(const Categories& chosen);
 double most_entries(const Categories& chosen);
-/// Limits of the number of keys in all heads and sequences together: the smallest possible number,
-/// and the largest number that is not too costly. All keys are generated, multiplied and checked.
+/// Limits of the total number of keys in all heads and sequences: the smallest possible number, and
+/// the largest number that is affordable. The test generates, multiplies and checks all keys.
 double fewest_keys(const Categories& chosen);
 double most_keys(const Categories& chosen);
 
-/// Returns the lowest cost of a case with this choice, in seconds, as `SuiteOf::expected_cost`
-/// computes it for the gradient. The constant part is larger than in the cheapest case.
+/// Estimates the lowest cost (seconds) of a gradient case with the chosen classes. Uses the formula
+/// of `SuiteOf::expected_cost`, with a larger constant term than for the cheapest cases.
 double least_cost(const Categories& chosen);
 
-/// A drawn problem, and the seed of its case.
+/// A random problem, and the seed of the case that contains it.
 struct Seeded {
   Problem problem;
   std::uint64_t seed = 1;
 };
-/// Draws a problem of the categories with about `budget` pairs of query row and listed key, as far
-/// as the categories allow this.
+/// Makes a random problem that belongs to the given classes. It has about `budget` pairs of a query
+/// row and a listed key, as far as the classes allow.
 Seeded draw_problem(const Categories& chosen, double budget, std::uint64_t seed);
 
 template <class Op>
@@ -55,19 +56,20 @@ Case<Op> draw_case(const Categories& k, double budget, std::uint64_t seed) {
           .seed = of_case};
 }
 
-/// One of the small problems that together have all sizes, and how it is judged.
+/// A small test problem, with the kind of check and the seed for its case. A set of such problems
+/// covers every group size and every list length.
 struct Counted {
   Problem problem;
   Track track = Track::bound;
   std::uint64_t seed = 1;
   std::string_view note;
 };
-/// A problem with more tokens than 16 bits can count, in many sequences. A judged row in each
-/// sequence gives many judged rows.
+/// Returns a problem with more than 65535 tokens. It has many sequences and at least one judged row
+/// in each of them, so that many rows are judged.
 Counted with_many_tokens(std::uint64_t seed);
-/// Returns small problems. With three consecutive seeds they have all group sizes and list lengths
-/// in both types. Some have a number of tokens next to a number of cores, or block indices of more
-/// than 8 bits.
+/// Returns small problems. The problems of three consecutive seeds cover every group size (query
+/// heads per key head) and every list length, in both types. Some problems have about as many
+/// tokens as a chip has cores; some have block indices of more than 8 bits.
 std::vector<Counted> counted_problems(std::uint64_t seed);
 
 template <class Op>

@@ -7,7 +7,8 @@
 #include "selection/plan/draws.hpp"
 #include "selection/plan/factors.hpp"
 
-/// The combinations of factor values that make no sense, test nothing or cost too much.
+/// Combinations of factor values (values of the varied properties) that are excluded, because they
+/// make no sense, test nothing or cost too much.
 namespace assay::conformance::selection {
 
 template <class Op>

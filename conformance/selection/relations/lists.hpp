@@ -9,7 +9,8 @@
 #include "judge/relations/relation.hpp"
 #include "selection/problem.hpp"
 
-/// Experiments that change the entries of lists, their order, or how often a block is listed.
+/// Experiments for block lists. They change entries, the order of entries, or how often a list
+/// contains a block.
 namespace assay::conformance::selection {
 
 inline bool is_unmasked(const Problem& p) { return p.sparse_mode == 0; }
@@ -39,7 +40,7 @@ Experiment<Op> permute_slots(const Trial<Op>& base) {
   return unchanged(base, std::move(other));
 }
 
-/// Reverses the order of the blocks of every sequence.
+/// Returns an experiment that reverses the order of the blocks of every sequence.
 template <class Op>
 Experiment<Op> permute_blocks(const Trial<Op>& base) {
   const Problem& p = base.problem;
@@ -54,8 +55,9 @@ Experiment<Op> permute_blocks(const Trial<Op>& base) {
   return experiment;
 }
 
-/// Makes copies of the keys of every sequence, as many as the largest number of times that a list
-/// names a block. The r-th entry for a block is changed to name the r-th copy.
+/// Returns an experiment with copies of the keys at the end of every sequence. If a list contains a
+/// block several times, each further entry is changed to another copy of the block. In the changed
+/// call, no list contains a block twice.
 template <class Op>
 Experiment<Op> copy_duplicates(const Trial<Op>& base) {
   const Problem& p = base.problem;
@@ -81,7 +83,7 @@ Experiment<Op> copy_duplicates(const Trial<Op>& base) {
   return experiment;
 }
 
-/// Uses twice as many blocks of half the size.
+/// Returns an experiment with blocks of half the size. Each list has twice as many entries.
 template <class Op>
 Experiment<Op> halve_blocks(const Trial<Op>& base) {
   Trial<Op> halved = base;
@@ -93,8 +95,8 @@ Experiment<Op> halve_blocks(const Trial<Op>& base) {
   return unchanged(base, std::move(halved));
 }
 
-/// Replaces each listed block that begins after the query by the last block of the sequence. The
-/// mask hides both blocks from the query.
+/// If a list contains a block that begins after the query, replaces this block by the last block of
+/// the sequence. The mask hides both blocks from the query, so the result must not change.
 template <class Op>
 Experiment<Op> move_unseen(const Trial<Op>& base) {
   const Problem& p = base.problem;

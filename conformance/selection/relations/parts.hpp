@@ -11,7 +11,8 @@
 
 namespace assay::conformance::selection {
 
-/// The data of a run that relations read or change, for block-selected attention and its gradient;
+/// The data of one kernel run of block-selected attention or of its gradient. A relation (a
+/// statement about the results of several runs) reads or changes this data.
 /// judge/relations/trial.hpp describes the members.
 template <class Operator>
 struct RelationPartsOf : PlainRelationParts<Operator> {
@@ -27,11 +28,12 @@ struct RelationPartsOf : PlainRelationParts<Operator> {
         make_causal_mask<Op>({.problem = t.problem, .inputs = t.inputs, .outputs = t.outputs});
   }
 
-  /// Moves each query together with its list, whose entries do not change. All query heads of a
-  /// group use the list of the first head.
+  /// Moves each query together with its list; the entries of the list do not change. For query
+  /// heads that share a key head, uses the list of the first of these heads.
   static Trial<Op> rearranged(const Trial<Op>& base, const Problem& p, const Origins& origins) {
     const Problem& old = base.problem;
-    // A key head has the list of the first query head of its group.
+    // The query heads of a group share one list. It is copied from the position of the first of
+    // these heads.
     const Origin list = [&](const spec::RowPosition& row) {
       const spec::RowPosition source = origins.query({row.b, row.n * p.group(), row.s}).value();
       return spec::RowPosition{source.b, source.n / old.group(), source.s};

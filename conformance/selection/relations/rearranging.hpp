@@ -6,10 +6,11 @@
 #include "judge/relations/relation.hpp"
 #include "selection/problem.hpp"
 
-/// Experiments that permute rows, or split the call.
+/// Experiments that permute rows or split the call.
 namespace assay::conformance::selection {
 
-/// Reverses the order of the queries of every sequence, and of their lists.
+/// Returns an experiment that reverses the order of the queries of every sequence, together with
+/// their lists.
 template <class Op>
 Experiment<Op> permute_queries(const Trial<Op>& base) {
   const Origin query = [p = base.problem](const spec::RowPosition& row) {
@@ -18,7 +19,8 @@ Experiment<Op> permute_queries(const Trial<Op>& base) {
   return rearranging<Op>(base, {{base.problem, {query, same_row}}});
 }
 
-/// Reverses the order of the query heads of every group.
+/// Returns an experiment that reverses the order of the query heads of every group (query heads
+/// that read the same key head).
 template <class Op>
 Experiment<Op> permute_heads(const Trial<Op>& base) {
   const Origin query = [group = base.problem.group()](const spec::RowPosition& row) {

@@ -10,7 +10,7 @@ std::int32_t pass_arguments(const spec::Call<spec::FlashAttentionScore>& call, M
                             const Pass& pass) {
   const auto& p = call.parameters;
   const auto& at = call.attributes;
-  // Groups of parameters that several prototypes contain.
+  // The following groups of parameters occur in several entry points.
   const auto query = std::tuple(a.tensor("query", p.query));
   const auto key = std::tuple(a.tensor("key", p.key));
   const auto ropes = [&](const auto& after_key) {

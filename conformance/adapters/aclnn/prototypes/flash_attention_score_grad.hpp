@@ -10,8 +10,8 @@ std::int32_t pass_arguments(const spec::Call<spec::FlashAttentionScoreGrad>& cal
                             const Pass& pass) {
   const auto& p = call.parameters;
   const auto& at = call.attributes;
-  // Groups of parameters that several prototypes contain. V3 inserts one parameter after some of
-  // them.
+  // The following groups of parameters occur in several entry points. Entry point V3 inserts one
+  // more parameter after some groups.
   const auto query = std::tuple(a.tensor("query", p.query));
   const auto key = std::tuple(a.tensor("keyIn", p.key));
   const auto value_and_dy = std::tuple(a.tensor("value", p.value), a.tensor("dy", p.dy));

@@ -8,10 +8,10 @@
 #include "plan/breaking_calls.hpp"
 #include "plan/varied_calls.hpp"
 
-/// Legal calls, and illegal ones that break a requirement.
+/// Generates legal calls, and illegal calls that violate one requirement.
 namespace assay::conformance::attention::flash {
 
-/// A mask of a sparse mode, with its window and prefix.
+/// A combination of sparse mode, mask shape, window and prefix.
 struct Masking {
   std::int64_t sparse_mode = 0;
   spec::MaskShape shape = spec::MaskShape::absent;
@@ -25,7 +25,7 @@ inline void put_mask(Problem& p, const Masking& mask) {
     for (std::int64_t b = 0; b < p.batch; ++b) p.prefix.push_back(p.length_kv(b));
 }
 
-/// Returns an ordinary call; layout, type and lengths change with `turn`.
+/// Returns an ordinary legal problem. Layout, type and lengths depend on `turn`.
 template <class EntryPoint>
 Problem ordinary_problem(EntryPoint entry_point, std::size_t turn) {
   using spec::DType;
@@ -76,16 +76,16 @@ std::vector<Masking> maskings(EntryPoint entry_point) {
   return masks;
 }
 
-/// Returns problems with bias and dropout, as far as the entry point accepts them. `last_rows`:
-/// whether the pages allow a bias of 1024 rows for short packed sequences.
+/// Returns problems with a position bias or dropout, if the entry point accepts them. `last_rows`:
+/// whether the documentation allows a bias of 1024 rows for short packed sequences.
 template <class EntryPoint>
 std::vector<Problem> with_inputs_of_scores(EntryPoint entry_point, bool last_rows) {
   if (requires_rope(entry_point)) return {};
   Problem biased = ordinary_problem(entry_point, is_unpadding(entry_point) ? 0 : 1);
   biased.pse_shift = spec::PseShape::one_nss;
   if (is_unpadding(entry_point)) {
-    // The only form of bias that the pages list and that the host code also accepts; it requires a
-    // causal mask.
+    // For packed sequences, the documentation and the host code agree only on one form of the bias,
+    // and this form requires a causal mask.
     biased.pse_shift = last_rows ? spec::PseShape::one_nhs : spec::PseShape::packed_bnss;
     put_mask(biased, {3, spec::MaskShape::compressed});
   }
@@ -94,14 +94,15 @@ std::vector<Problem> with_inputs_of_scores(EntryPoint entry_point, bool last_row
   dropped.drop_mask = spec::DropMask::granules;
   if (!has_pse_type(entry_point)) return {biased, dropped};
   Problem sloped = ordinary_problem(entry_point, 4);
-  // The type of slopes on which page and upstream agree.
+  // Uses the element type of the slopes on which the documentation and the vendor's code agree.
   if (takes_fp32(entry_point)) sloped.dtype = spec::DType::fp32;
   sloped.pse_type = 2;
   sloped.pse_shift = spec::PseShape::slopes_bn;
   return {biased, dropped, sloped};
 }
 
-/// Returns legal calls of an entry point that cover all conditions of requirements.
+/// Returns legal calls of an entry point. Each condition of a requirement is true in at least one
+/// of these calls.
 template <class Op>
 std::vector<Case<Op>> legal_calls(typename Op::EntryPoint entry_point) {
   std::vector<Case<Op>> calls;
@@ -128,7 +129,8 @@ std::vector<Case<Op>> legal_calls(typename Op::EntryPoint entry_point) {
   return calls;
 }
 
-/// The calls of the entry points without a sink; sinks.hpp has the other ones.
+/// Returns the legal calls of the entry points without a sink. sinks.hpp generates the calls with a
+/// sink.
 template <class Op>
 std::vector<std::vector<Case<Op>>> legal_calls_of_each_entry_point() {
   std::vector<std::vector<Case<Op>>> calls;
@@ -137,23 +139,25 @@ std::vector<std::vector<Case<Op>>> legal_calls_of_each_entry_point() {
   return calls;
 }
 
-/// Returns whether some entry point without a sink has the requirement.
+/// Returns whether the requirement applies to an entry point without a sink.
 template <class Op>
 bool is_of_sinkless_calls(const spec::Requirement<Op>& requirement) {
   return !requirement.id.starts_with("SNK");
 }
 
-/// Returns illegal calls. For every requirement whose violation a kernel must reject, there is one
-/// call for each kind of violation and each entry point on which the violation is possible. Each
-/// call violates this requirement and those that it implies, but no other. Errors: std::logic_error
-/// with the name of a requirement for which no such call was found.
+/// Returns illegal calls for the requirements that a kernel must enforce. Each possible violation
+/// has one call for each entry point on which it is possible. A call violates one requirement and
+/// those that it implies, but no other. Errors: std::logic_error with the name of a requirement for
+/// which no such call was found.
 template <class Op>
 std::vector<Case<Op>> violation_cases() {
   return breaking_cases<Op>(legal_calls_of_each_entry_point<Op>(), is_of_sinkless_calls<Op>);
 }
 
-/// Returns numerically judged cases: for every variant of a requirement, one case for each entry
-/// point whose page states the requirement, and one for another entry point, in rotation.
+/// Returns numerically judged cases for every variant of a requirement (another legal form of the
+/// call). Each variant has one case for each entry point whose documentation contains the
+/// requirement, and one case for another entry point; this last one changes from variant to
+/// variant.
 template <class Op>
 std::vector<Case<Op>> variant_cases() {
   return varied_cases<Op>(legal_calls_of_each_entry_point<Op>());

@@ -7,7 +7,7 @@ namespace {
 
 using Problem = spec::AttentionProblem;
 
-/// A case with at least this many sequences is in the class `many`.
+/// A case with at least this many sequences has the length class `many`.
 constexpr std::int64_t many_sequences = 16;
 
 LengthsKind uniform_lengths_of(std::int64_t seq_q, std::int64_t seq_kv) {

@@ -11,7 +11,7 @@
 
 namespace assay::conformance::attention::flash {
 
-/// Returns whether the user's mask of `c` leaves a pair of query and key unmasked.
+/// Returns whether at least one pair of query and key stays unmasked with the user's mask of `c`.
 template <class Op>
 bool keeps_a_pair(const Case<Op>& c) {
   if (!may_mask_every_pair(c.problem)) return true;
@@ -19,8 +19,8 @@ bool keeps_a_pair(const Case<Op>& c) {
   return keeps_a_pair(c.problem, mask ? &*mask : nullptr);
 }
 
-/// Returns false if a user's mask masks all keys of a query in packed sequences. The documentation
-/// of some operators excludes such calls.
+/// Returns false if the user's mask of a forward case masks all keys of a query in packed
+/// sequences. The documentation of forward operators excludes such calls.
 template <class Op>
 bool keeps_every_row(const Case<Op>& c) {
   const Problem& p = c.problem;
@@ -37,7 +37,8 @@ bool keeps_every_row(const Case<Op>& c) {
   return true;
 }
 
-/// Draws seeds until every row has an unmasked key. After a few attempts, unmasks pairs instead.
+/// Tries new random seeds until every row has an unmasked key. After a few attempts, uses an open
+/// mask pattern instead.
 template <class Op>
 void open_rows(Case<Op>& c, Draws& draws) {
   constexpr int attempts = 8;
@@ -62,8 +63,10 @@ Case<Op> draw_case(const CategoriesOf<Op>& k, double budget, std::uint64_t seed)
   return c;
 }
 
-/// Returns whether the judge will surely detect the controls in every head. False also if dq and dk
-/// may consist only of the rounding error of 1/keepProb, as in rows that keep one key or all keys.
+/// Returns whether the judge will certainly detect the negative controls (wrong outputs on purpose,
+/// such as zeros) in every head. Returns false if dq and dk may consist only of the rounding error
+/// of 1/keepProb. This happens in rows with one unmasked key, and in rows of which dropout keeps or
+/// drops all keys.
 template <class Op>
 bool is_sure_of_controls(const Case<Op>& c) {
   if (has_sink(c.entry_point)) return false;  // not an entry point of the factors
@@ -73,8 +76,8 @@ bool is_sure_of_controls(const Case<Op>& c) {
   return attention::is_surely_tight(c);
 }
 
-/// The choices for a case that completes the coverage. They make `is_sure_of_controls` true for the
-/// case.
+/// Returns the combinations of factor values for the cases that complete the coverage. In these
+/// cases the judge certainly detects wrong outputs (`is_sure_of_controls` is true).
 template <class Op>
 const ChoiceSpace& tight_choices() {
   static const ChoiceSpace space(
@@ -86,7 +89,7 @@ const ChoiceSpace& tight_choices() {
   return space;
 }
 
-/// Returns the rules by which cases are drawn from the factors.
+/// Returns the rules by which random cases are made from the factors (properties of a case).
 template <class Op>
 const Drawn<Op, CategoriesOf<Op>>& drawn() {
   static const Drawn<Op, CategoriesOf<Op>> cases{

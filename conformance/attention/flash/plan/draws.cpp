@@ -9,13 +9,15 @@ namespace {
 
 using Problem = spec::AttentionProblem;
 
-/// Draws few heads, since each head of each sequence needs 4 MiB of mask.
+/// Chooses a small random number of heads, because each head of each sequence needs a mask of 4
+/// MiB.
 void draw_few_heads(Problem& p, Group group, Draws& draws) {
   p.heads_kv = group == Group::one ? draws.one_of({1, 2}) : group == Group::some ? 2 : 1;
   p.heads_q = group == Group::one ? p.heads_kv : 2 * p.heads_kv;
 }
 
-/// Draws mostly small head counts: with many heads, the budget allows only short sequences.
+/// Chooses random head counts, most of them small. With many heads, the work limit of a case allows
+/// only short sequences.
 void draw_heads(Problem& p, Group group, Draws& draws) {
   constexpr std::int64_t most_heads = 24, most_of_a_group = 16;
   if (p.atten_mask == spec::MaskShape::compressed_bnss) return draw_few_heads(p, group, draws);
@@ -39,7 +41,7 @@ std::int64_t draw_head_dim(const Categories& k, bool rope, Draws& draws) {
   switch (k.head_dim) {
     case HeadDim::small:
       if (rope) return 8;
-      // One channel is too few for an exact case, or for a value tensor that is narrower than the
+      // With one channel, a case cannot be exact, and a value tensor cannot be narrower than the
       // key.
       return draws.integer(k.track != Track::bound ? 8 : k.narrow_value ? 2 : 1, 15);
     case HeadDim::odd:
@@ -96,7 +98,8 @@ void draw_dropout(Problem& p, const Categories& k, Draws& draws) {
 void draw_pse(Problem& p, const Categories& k, Draws& draws) {
   p.pse_shift = k.pse_shape;
   if (k.pse != Pse::absent) p.pse_type = static_cast<std::int64_t>(k.pse) - 1;
-  // Start indices that happen to equal the length difference would not represent the general case.
+  // Avoids start indices that equal the length difference, because they would not represent the
+  // general case.
   const std::int64_t difference = std::abs(p.length_kv(0) - p.length_q(0));
   const auto other = [&](std::int64_t index) { return index == difference ? index + 1 : index; };
   const std::int64_t start = other(draws.integer(1, 40)), ahead = other(draws.integer(1, 30));

@@ -12,21 +12,21 @@
 
 namespace assay::conformance::attention::flash {
 
-/// Draws batch and lengths of the chosen class, so that the case needs at most about `budget`
-/// multiply-adds. Heads, head sizes and masking must already be set.
+/// Chooses a random batch size and random lengths of the given class, so that the case needs at
+/// most about `budget` multiply-adds. Heads, head sizes and masking must be set before.
 void draw_lengths(spec::AttentionProblem& problem, const Categories& chosen, double budget,
                   Draws& draws);
 
-/// Draws pre_tokens and next_tokens, within the limits that the documents set for the lengths.
+/// Chooses random pre_tokens and next_tokens within the documented limits for these lengths.
 void draw_window(spec::AttentionProblem& problem, WindowKind window, Draws& draws);
 
-/// Draws a problem that has the chosen values, within about `budget` multiply-adds; scale_value is
-/// not drawn. `rope`: the entry point has rope tensors.
+/// Makes a random problem with the chosen factor values and at most about `budget` multiply-adds.
+/// Does not set scale_value. `rope`: the entry point has rope tensors.
 spec::AttentionProblem draw_problem(const Categories& chosen, bool rope, double budget,
                                     Draws& draws);
 
-/// Draws the fields of a case that has the chosen values, within about `budget` multiply-adds;
-/// scale and seed are not drawn yet. The case may break requirements.
+/// Chooses random fields of a case, with the chosen factor values and at most about `budget`
+/// multiply-adds. Does not set scale and seed. The case may violate requirements.
 template <class Op>
 Case<Op> draw_fields(const CategoriesOf<Op>& k, double budget, Draws& draws) {
   Case<Op> c{.entry_point = k.entry_point,
@@ -42,15 +42,15 @@ Case<Op> draw_fields(const CategoriesOf<Op>& k, double budget, Draws& draws) {
   return c;
 }
 
-/// Returns the multiply-adds of one matrix product over all pairs of query and key, masked pairs
-/// included.
+/// Returns the number of multiply-adds of one matrix product over all pairs of query and key,
+/// masked pairs included.
 double multiply_adds(const spec::AttentionProblem& problem);
 
-/// Returns whether `mask`, the user's mask of the problem, leaves a pair of query and key unmasked.
-/// Only small random masks can mask all pairs, so larger masks are not checked.
+/// Returns whether the user's mask leaves at least one pair of query and key unmasked. Only small
+/// random masks can mask all pairs, so larger masks are not checked.
 bool keeps_a_pair(const spec::AttentionProblem& problem, const spec::Tensor* mask);
-/// Returns whether `keeps_a_pair` may check a mask of this problem, because the mask can be small
-/// enough.
+/// Returns whether the mask of this problem is small enough to mask all pairs, so that
+/// `keeps_a_pair` must check it.
 bool may_mask_every_pair(const spec::AttentionProblem& problem);
 
 }  // namespace assay::conformance::attention::flash

@@ -9,7 +9,7 @@
 #include "attention/flash/plan/factors.hpp"
 #include "plan/forbidden.hpp"
 
-/// The combinations of factor values that are not drawn.
+/// Lists the combinations of factor values (properties of a case) that random cases never have.
 namespace assay::conformance::attention::flash {
 
 template <class Value>
@@ -35,8 +35,8 @@ inline bool is_thin(std::string_view pattern) {
   return pattern != "open" && pattern != "random" && pattern != "padding";
 }
 
-/// Returns whether the choice contradicts itself: the window is `ignored` although the call reads
-/// it, or is of another kind although the call does not read it.
+/// Returns whether the window contradicts the sparse mode. A bounded window must be `ignored` if,
+/// and only if, the call does not read it.
 inline bool mistakes_window(const Categories& k) {
   if (k.window == WindowKind::unbounded) return false;
   const bool reads = is_masked(k) && has_windows(k.sparse_mode);
@@ -229,7 +229,8 @@ std::vector<Exclusion> fruitless() {
   };
 }
 
-/// Combinations that the pages of a forward forbid in most draws.
+/// Returns the combinations of factor values for which most random cases would violate the
+/// documentation of a forward operator.
 template <class Op>
 std::vector<Exclusion> limits_of_forward() {
   using K = CategoriesOf<Op>;
@@ -279,7 +280,7 @@ std::vector<Exclusion> costly() {
   };
 }
 
-/// Groups of factors. Some requirement depends on all factors of a group together.
+/// Returns groups of factors on which a single requirement depends.
 template <class Op>
 std::vector<std::vector<std::size_t>> together() {
   const auto& of = factors<Op>();
@@ -292,7 +293,7 @@ std::vector<std::vector<std::size_t>> together() {
           of.named({"sparse_mode", "mask", "pse_type", "start"})};
 }
 
-/// Returns all factors with their exclusions. Built once.
+/// Returns all factors with their exclusions (forbidden combinations). The object is built once.
 template <class Op>
 const ChoiceSpace& choice_space() {
   static const ChoiceSpace space = [] {

@@ -8,7 +8,8 @@
 
 namespace assay::conformance::attention::flash {
 
-/// The entry points that are drawn. Those with a sink have cases of their own (sinks.hpp).
+/// Returns the entry points for randomly drawn cases. sinks.hpp generates the cases of entry points
+/// with a sink.
 template <class EntryPoint>
 Named<EntryPoint> drawn_entry_points() {
   Named<EntryPoint> drawn = every<EntryPoint>();
@@ -55,7 +56,8 @@ const Factors<Op, CategoriesOf<Op>>& factors() {
       F::axis("outputs", &K::outputs, drawn_stridings(),
               [](const Case<Op>& c) { return drawn_striding_of(c.outputs); }),
       F::drawn("mask_dtype", &K::mask_dtype, only({DType::boolean, DType::uint8})),
-      // Only corner cases use the pattern all_dead: it masks all pairs, so all gradients are zero.
+      // The pattern all_dead is missing here, because only hand-written corner cases use it: it
+      // masks all pairs, so all gradients are zero.
       F::drawn("pattern", &K::pattern,
                words({"random", "open", "causal", "causal_right", "band", "dead_rows", "checker",
                       "sparse", "documents", "padding"})),
@@ -65,7 +67,7 @@ const Factors<Op, CategoriesOf<Op>>& factors() {
       F::drawn("prefix", &K::prefix,
                in_order<Prefix>({"absent", "least", "all", "between", "ignored"})),
       F::drawn("keep", &K::keep, in_order<Keep>({"one", "one_with_mask", "half", "most", "tiny"})),
-      // all_kept and all_dropped contradict keep_prob.
+      // The patterns all_kept and all_dropped are missing because they contradict keep_prob.
       F::drawn("drop", &K::drop, words({"random", "whole_rows", "last_bits"})),
       F::drawn("pse_shape", &K::pse_shape, every<spec::PseShape>()),
       F::drawn("start", &K::start,
@@ -75,7 +77,8 @@ const Factors<Op, CategoriesOf<Op>>& factors() {
       F::drawn("rope", &K::rope, in_order<Rope>({"absent", "eight", "part", "whole"})),
       F::drawn("narrow_value", &K::narrow_value, in_order<bool>({"no", "yes"})),
       F::drawn("track", &K::track, only({Track::bound, Track::exact, Track::exact_staged})),
-      // Only corner cases use the profile overflow_fp16, because it needs special sequence lengths.
+      // The input profile overflow_fp16 is missing here, because it needs special sequence lengths.
+      // Only hand-written corner cases use it.
       F::drawn("profile", &K::profile, words(Traits<Op>::drawn_profiles)),
       F::drawn("scale", &K::scale, in_order<Scale>({"ordinary", "negative", "one", "odd", "zero"})),
   });

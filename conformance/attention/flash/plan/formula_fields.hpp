@@ -9,8 +9,8 @@
 #include "assay/conformance/plan/formula_fields.hpp"
 #include "attention/flash/plan/factors.hpp"
 
-/// The fields that the formulas use. For each field: choices with which a kernel that uses a wrong
-/// value computes wrong outputs.
+/// The problem fields on which the formulas depend. Each field has a list of factor values. With
+/// these values, a kernel that uses a wrong value of the field computes wrong outputs.
 namespace assay::conformance::attention::flash {
 
 using Choices = std::vector<Choice>;
@@ -27,7 +27,7 @@ inline bool reads_distances(const Problem& p) {
          !p.kv_start_idx.empty();
 }
 
-/// Returns the choices of factors in which the call has a mask, of any shape.
+/// Returns the factor values (properties of a case) with which a call has a mask, of any shape.
 template <class Op>
 Choices with_mask() {
   Choices choices;
@@ -110,7 +110,8 @@ std::vector<FormulaField<Op>> fields_of_biases() {
   };
 }
 
-/// The memory order of the statistics, for operators that read statistics.
+/// Returns the field for the memory order of the statistics. Only operators that read statistics
+/// have this field.
 template <class Op>
 FormulaField<Op> statistics_order_field() {
   return {"statistics_order",

@@ -19,17 +19,17 @@
 
 namespace assay::conformance::attention::flash {
 
-/// The factors that are combined. For any four factors, every combination of their values occurs in
-/// a case. Values are numbered. `pse`: 0 is absent, k is pseType k - 1. If a factor has two
-/// values, 1 is the value that the name of the factor describes.
+/// The factors (properties of a case) that are combined. For any four factors, every combination of
+/// their values occurs in a case. Values are numbered. `pse`: 0 is absent, k is pseType k - 1. If a
+/// factor has two values, value 1 means that the property in the factor's name is true.
 enum class Factor : std::uint8_t { layout, dtype, mode, pse, dropout, grouped, tail, narrow_value };
 inline constexpr std::array<std::size_t, 8> values_of_factors = {5, 3, 9, 5, 2, 2, 2, 2};
 
-/// One value for each factor.
+/// An interaction: one value for each factor.
 using Interaction = std::array<std::size_t, values_of_factors.size()>;
 
-/// Calls visit(key) for each group of four values of an interaction; the key is a number that
-/// identifies the group.
+/// Calls visit(key) for each combination of four values in an interaction. The key is a number that
+/// identifies the combination.
 template <class Visitor>
 void visit_fours(const Interaction& x, Visitor&& visit) {
   constexpr std::size_t count = values_of_factors.size();
@@ -122,7 +122,8 @@ Case<Op> draw_interaction(const Interaction& x, Draws& draws) {
   return c;
 }
 
-/// Returns all interactions whose first `decided` factors have the same values as those of `x`.
+/// Returns all interactions (one value per factor) that agree with `x` in the first `decided`
+/// factors.
 inline std::vector<Interaction> completed(const Interaction& x, std::size_t decided) {
   std::vector<Interaction> all = {x};
   for (std::size_t f = decided; f < x.size(); ++f) {
@@ -134,7 +135,8 @@ inline std::vector<Interaction> completed(const Interaction& x, std::size_t deci
   return all;
 }
 
-/// Returns a small exact case with these values; nothing if the documents forbid this combination.
+/// Returns a small exact case (compared bit by bit) with these factor values. Returns nothing if
+/// the documents forbid this combination.
 template <class Op>
 std::optional<Case<Op>> interaction_case(const Interaction& interaction, std::uint64_t lot) {
   constexpr int most_draws = 16;
@@ -144,8 +146,9 @@ std::optional<Case<Op>> interaction_case(const Interaction& interaction, std::ui
   return std::nullopt;
 }
 
-/// Returns small cases of track bound with dropout, a bias or start indices, for each combination
-/// of entry point, layout and sparse mode for which `known` has no such case.
+/// Returns small cases of track bound (judged with tolerances) that have dropout, a bias or start
+/// indices. There is one for each combination of entry point, layout and sparse mode for which
+/// `known` has no such case.
 template <class Op>
 std::vector<Case<Op>> field_cases(std::uint64_t seed, std::span<const Case<Op>> known) {
   using EntryPoint = typename Op::EntryPoint;
@@ -186,12 +189,13 @@ std::vector<Case<Op>> field_cases(std::uint64_t seed, std::span<const Case<Op>> 
 }
 
 /// Returns small exact cases that combine layout, type, sparse mode, dropout, position bias,
-/// grouped heads, incomplete tiles and a narrower value tensor. For any four of these, every
-/// combination of values that a legal call can have occurs.
+/// grouped heads, incomplete tiles and a narrower value tensor. For any four of these factors,
+/// every legal combination of values occurs.
 ///
-/// First step: one case for every combination of values of the factors with more than two values.
-/// The other factors of such a case get the values that cover the most uncovered groups of four.
-/// Second step: more cases, until all groups are covered.
+/// The first step creates one case for every combination of values of the factors with more than
+/// two values. It chooses the values of the other factors so that they add as many new combinations
+/// of four values as possible. The second step adds cases until all combinations of four are
+/// covered.
 template <class Op>
 std::vector<Case<Op>> interaction_cases(std::uint64_t seed) {
   constexpr auto many = static_cast<std::size_t>(Factor::dropout);
@@ -217,7 +221,7 @@ std::vector<Case<Op>> interaction_cases(std::uint64_t seed) {
     std::vector<std::pair<int, Interaction>> candidates;
     for (const Interaction& y : completed(x, many)) candidates.emplace_back(-open(y), y);
     std::ranges::sort(candidates);
-    // One attempt suffices: if a call is illegal, no value of a two-valued factor makes it legal.
+    // One attempt is enough: if a call is illegal, no value of a two-valued factor makes it legal.
     if (take(candidates.front().second)) legal.push_back(x);
   }
   for (const Interaction& x : legal)

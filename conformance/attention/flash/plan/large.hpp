@@ -14,10 +14,10 @@
 #include "case/lengths.hpp"
 #include "plan/draws.hpp"
 
-/// Cases that need more work than a randomly drawn case may have: windows next to tile edges, long
-/// sequences, and numbers of tokens, dropout bits and scores that overflow narrow index types. Most
-/// are exact cases: each row attends to few keys, so that all rows can be judged even in long
-/// sequences.
+/// Generates cases that need more work than a randomly drawn case may have: windows next to tile
+/// edges, long sequences, and numbers of tokens, dropout bits and scores that overflow narrow index
+/// types. Most are exact cases (compared bit by bit): each row attends to few keys, so that all
+/// rows can be judged even in long sequences.
 namespace assay::conformance::attention::flash {
 
 inline constexpr std::array padded_layouts = {spec::Layout::bsh, spec::Layout::sbh,
@@ -34,14 +34,14 @@ inline void set_dropout(Problem& p, Draws& draws) {
   p.drop_mask = draws.one_of({spec::DropMask::exact, spec::DropMask::granules});
 }
 
-/// Collects cases. Each case is drawn from its own random stream; fp16, bf16 and fp32 alternate.
+/// Collects large cases. Each case has its own random stream; fp16, bf16 and fp32 alternate.
 template <class Op>
 class LargeCases {
  public:
   explicit LargeCases(std::uint64_t seed) : lots_(stream(seed, Stream::sampling).bits(3)) {}
 
-  /// Adds a case: one short sequence, as `draw` changes it. Four of five cases have a padded
-  /// layout, the fifth has TND.
+  /// Adds a case. The function `draw` changes a problem with one short sequence. Four of five cases
+  /// have a padded layout, the fifth has TND.
   template <class Draw>
   void add(const std::string& note, Track track, Draw&& draw) {
     const std::size_t turn = cases_.size();
@@ -70,20 +70,20 @@ class LargeCases {
 
 enum class Edge : std::uint8_t { pre, next, prefix };
 
-/// Draws a window or prefix that ends at `end`, a number close to a multiple of a tile size. The
-/// sequences are longer than `end`.
+/// Sets a random window or prefix with its edge at `end`, a number close to a multiple of a tile
+/// size. The sequences are longer than `end`.
 template <class Op>
 void draw_edge(Case<Op>& c, Edge edge, std::int64_t end, Draws& draws) {
   Problem& p = c.problem;
   const bool packed = is_packed(p.input_layout);
   p.heads_q = draws.integer(1, 2);
   p.head_dim = p.head_dim_v = 8 * draws.integer(2, 6);
-  // There are more queries and keys than `end`, so that the window ends inside many rows.
+  // Query and key counts exceed `end`, so that the window ends inside many rows.
   p.seq_q = end + draws.integer(16, 100);
   p.seq_kv = end + draws.integer(16, 100);
   if (edge == Edge::prefix) {
     set_compressed(p, 6);
-    // The end of a prefix matters only in rows in which the diagonal is left of this end.
+    // The end of a prefix has an effect only in rows whose causal diagonal is left of this end.
     p.seq_q = draws.integer(end / 2 + 2, end + 60);
     p.seq_kv = end + draws.integer(1, std::max<std::int64_t>(1, p.seq_q / 2));
     p.prefix = {end};
@@ -100,7 +100,8 @@ void draw_edge(Case<Op>& c, Edge edge, std::int64_t end, Draws& draws) {
   (edge == Edge::pre ? p.next_tokens : p.pre_tokens) = other;
 }
 
-/// Draws grouped heads with several key heads under a causal mask, head size 128.
+/// Makes a problem with a common configuration and random lengths: grouped heads with several key
+/// heads, a causal mask, head size 128.
 template <class Op>
 void draw_usual(Case<Op>& c, Draws& draws) {
   Problem& p = c.problem;
@@ -112,7 +113,8 @@ void draw_usual(Case<Op>& c, Draws& draws) {
   set_compressed(p, draws.one_of({2, 3}));
 }
 
-/// Draws up to 16 query heads on one key head, without a mask; head size 128 or 160.
+/// Makes a random problem in which up to 16 query heads share one key head, without a mask. The
+/// head size is 128 or 160.
 template <class Op>
 void draw_unmasked_group(Case<Op>& c, Draws& draws) {
   Problem& p = c.problem;
@@ -124,7 +126,8 @@ void draw_unmasked_group(Case<Op>& c, Draws& draws) {
   p.seq_q = draws.edge(512, 550), p.seq_kv = draws.edge(512, 550);
 }
 
-/// Draws many heads in several sequences, so that dropout bits of different heads are far apart.
+/// Makes a random problem with many heads in several sequences, so that dropout bits of different
+/// heads are far apart.
 template <class Op>
 void draw_dropped_heads(Case<Op>& c, Draws& draws) {
   Problem& p = c.problem;
@@ -135,7 +138,8 @@ void draw_dropped_heads(Case<Op>& c, Draws& draws) {
   set_dropout(p, draws);
 }
 
-/// Draws a rope of 64 channels, many heads, and long sequences in which queries attend to few keys.
+/// Makes a random problem with a rope of 64 channels, many heads, and long sequences. Each query
+/// attends to few keys.
 template <class Op>
 void draw_long_rope(Case<Op>& c, Draws& draws) {
   Problem& p = c.problem;
@@ -152,7 +156,8 @@ void draw_long_rope(Case<Op>& c, Draws& draws) {
   set_lengths(p, {longest, draws.integer(1, 9)}, {keys, draws.integer(9, 40)});
 }
 
-/// Draws a value tensor that is narrower than the key, in BSH and fp32 under the mask of mode 3.
+/// Makes a random problem with a value tensor that is narrower than the key, in layout BSH and
+/// fp32, with the mask of sparse mode 3.
 template <class Op>
 void draw_narrow_value(Case<Op>& c, Draws& draws) {
   Problem& p = c.problem;
@@ -165,8 +170,8 @@ void draw_narrow_value(Case<Op>& c, Draws& draws) {
   set_compressed(p, 3);
 }
 
-/// Draws more queries than keys under the mask of mode 2, for four sequences of grouped heads with
-/// dropout.
+/// Makes a random problem with more queries than keys and the mask of sparse mode 2: four
+/// sequences, grouped heads, dropout.
 template <class Op>
 void draw_longer_queries(Case<Op>& c, Draws& draws) {
   Problem& p = c.problem;
@@ -178,8 +183,8 @@ void draw_longer_queries(Case<Op>& c, Draws& draws) {
   set_dropout(p, draws);
 }
 
-/// Draws more tokens than 16 bits can count: per sequence in packed layouts, per batch in padded
-/// ones.
+/// Makes a random problem with more tokens than a 16-bit index can count: per sequence in packed
+/// layouts, per batch in padded ones.
 template <class Op>
 void draw_tokens(Case<Op>& c, Draws& draws) {
   constexpr std::int64_t beyond = 65'536;
@@ -190,9 +195,9 @@ void draw_tokens(Case<Op>& c, Draws& draws) {
   p.seq_kv = p.seq_q + draws.integer(0, 3);
 }
 
-/// Sets lengths so that all heads together have `scores` scores plus an eighth; the counts of
-/// queries and keys are about equal. The extra eighth is needed because a row attends to few keys,
-/// so the limit is tested only if many rows are above it.
+/// Chooses lengths so that all heads together have 9/8 `scores` scores (query-key pairs), with
+/// about equal numbers of queries and keys. The extra eighth gives many rows above the limit. One
+/// such row would test little, because each row attends to few keys.
 inline void set_scores(Problem& p, std::int64_t scores, Draws& draws) {
   p.heads_q = draws.integer(2, 4);
   p.seq_q = 64;
@@ -200,7 +205,8 @@ inline void set_scores(Problem& p, std::int64_t scores, Draws& draws) {
   p.seq_kv = p.seq_q + draws.integer(0, 40);
 }
 
-/// Draws head size 128 for the key, and for the value a head size that is not a multiple of 16.
+/// Makes a random problem with head size 128 for the key. The head size of the value is not a
+/// multiple of 16.
 template <class Op>
 void draw_misaligned(Case<Op>& c, Draws& draws) {
   Problem& p = c.problem;
@@ -214,8 +220,8 @@ void draw_misaligned(Case<Op>& c, Draws& draws) {
   p.seq_q = draws.length(150), p.seq_kv = draws.length(150);
 }
 
-/// Returns exact cases whose window or prefix ends at a multiple of a tile size, or next to one;
-/// every tile size occurs.
+/// Returns exact cases (compared bit by bit) in which a window or prefix ends at a multiple of a
+/// tile size, or next to one. Every tile size occurs.
 template <class Op>
 std::vector<Case<Op>> edge_cases(std::uint64_t seed) {
   LargeCases<Op> cases(seed);
@@ -232,9 +238,9 @@ std::vector<Case<Op>> edge_cases(std::uint64_t seed) {
   return cases.take();
 }
 
-/// Returns cases that need more work than a randomly drawn case may have: long grouped heads; more
-/// tokens, dropout bits and scores than 16, 20 and 24 bits can count; value head sizes with a
-/// partial block; long heads with all rows judged.
+/// Returns cases that need more work than a randomly drawn case may have: long grouped heads;
+/// counts of tokens, dropout bits and scores that overflow indices of 16, 20 and 24 bits; value
+/// head sizes with a partial block; long heads with all rows judged.
 template <class Op>
 std::vector<Case<Op>> large_cases(std::uint64_t seed) {
   LargeCases<Op> cases(seed + 1);
@@ -274,7 +280,7 @@ std::vector<Case<Op>> large_cases(std::uint64_t seed) {
   return cases.take();
 }
 
-/// Returns relations between runs of 512 to 4096 tokens.
+/// Returns cases of track relation (comparisons between runs) with 512 to 4096 tokens.
 template <class Op>
 std::vector<Case<Op>> large_relation_cases(std::uint64_t seed) {
   LargeCases<Op> cases(seed + 2);

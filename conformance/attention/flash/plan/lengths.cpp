@@ -11,15 +11,16 @@ namespace {
 
 using Problem = spec::AttentionProblem;
 
-/// Returns the largest length for which a problem with equal numbers of queries and keys needs at
-/// most `budget` multiply-adds, including the judge's own work.
+/// Returns the largest length L for which a problem with L queries and L keys needs at most
+/// `budget` multiply-adds, including the judge's own work.
 std::int64_t longest(const Problem& p, double budget) {
   constexpr std::int64_t pair_cost = 48;
   const double each = static_cast<double>(p.batch * p.heads_q * (p.head_dim + pair_cost));
   return std::max<std::int64_t>(8, static_cast<std::int64_t>(std::sqrt(budget / each)));
 }
 
-/// A condition that the lengths of every sequence must satisfy because of the chosen values.
+/// A condition on the lengths of every sequence. The chosen factor values (properties of the case)
+/// decide which condition applies.
 enum class Shape : std::uint8_t { any, square, no_longer_q };
 
 Shape shape_of(const Categories& k) {
@@ -51,7 +52,7 @@ void draw_uniform(Problem& p, LengthsKind lengths, std::int64_t limit, Draws& dr
   if (lengths == LengthsKind::empty_kv || lengths == LengthsKind::empty_both) p.seq_kv = 0;
 }
 
-/// Sets the length of random sequences to 0, if the class has empty sequences.
+/// Sets the lengths of some random sequences to 0, if the length class has empty sequences.
 void clear_some(Problem& p, LengthsKind lengths, Shape shape, Draws& draws) {
   const auto at = static_cast<std::size_t>(draws.integer(0, p.batch - 1));
   const auto other = (at + 1) % static_cast<std::size_t>(p.batch);
@@ -59,8 +60,8 @@ void clear_some(Problem& p, LengthsKind lengths, Shape shape, Draws& draws) {
   if (lengths == LengthsKind::empty_kv) p.lengths_kv[at] = 0;
   if (lengths != LengthsKind::empty_both) return;
   p.lengths_kv[at] = 0;
-  // If no sequence may have fewer keys than queries, a sequence without keys must have no queries
-  // either.
+  // If no sequence may have fewer keys than queries, a sequence without keys must also have no
+  // queries.
   if (shape == Shape::no_longer_q || draws.integer(0, 1) == 0) p.lengths_q[at] = 0;
   p.lengths_q[other] = 0;
 }
@@ -93,21 +94,22 @@ std::int64_t batch_of(const Categories& k, Draws& draws) {
     default:
       break;
   }
-  // With these mask shapes every sequence needs 4 MiB of mask.
+  // The mask shapes in this condition need 4 MiB for every sequence, so the batch is small.
   if (k.mask == spec::MaskShape::compressed_b_one_ss || k.mask == spec::MaskShape::compressed_bnss)
     return is_packed(k.layout) ? 2 : draws.one_of({1, 2, 2});
   if (is_packed(k.layout)) return draws.one_of<std::int64_t>({2, 3, 4, draws.integer(5, 15)});
   const bool one_mask = k.mask == spec::MaskShape::ss || k.mask == spec::MaskShape::one_one_ss;
-  // In mode 5 a mask contains the prefix. One mask for all sequences can contain only one prefix.
+  // In sparse mode 5 the mask contains the prefix. A mask that all sequences share can contain only
+  // one prefix.
   if (k.sparse_mode == 5 && one_mask) return 1;
-  // With one sequence and a single key, a one-dimensional bias would have the same shape as slopes.
+  // With one sequence and one key, a one-dimensional bias would have the same shape as slopes.
   const bool one_axis =
       k.pse_shape == spec::PseShape::packed_bn1s || k.pse_shape == spec::PseShape::packed_bnss;
   const std::int64_t least = one_axis || k.mask == spec::MaskShape::b_one_ss ? 2 : 1;
   return draws.one_of<std::int64_t>({least, least, 2, draws.integer(3, 12)});
 }
 
-/// Returns the shortest length of the sequences that have queries and keys.
+/// Returns the shortest length among the sequences that have queries and keys.
 std::int64_t shortest(const Problem& p) {
   std::int64_t least = std::max(p.seq_q, p.seq_kv);
   for (std::int64_t b = 0; b < p.batch; ++b)
@@ -128,8 +130,8 @@ std::int64_t band_sequence(const Problem& p) {
   return found;
 }
 
-/// The documented limits for the sequence with the band are pre >= Skv and next >= Sq - Skv; in
-/// mode 7 also next <= 0.
+/// For the sequence with the band, the documents require pre >= Skv and next >= Sq - Skv; in mode 7
+/// also next <= 0.
 void draw_split_window(Problem& p, WindowKind window, Draws& draws) {
   const std::int64_t b = band_sequence(p), seq_q = p.length_q(b), seq_kv = p.length_kv(b);
   const std::int64_t least = seq_q - seq_kv;
@@ -159,7 +161,8 @@ void draw_window(Problem& p, WindowKind window, Draws& draws) {
   if (p.sparse_mode >= 7 && masked) return draw_split_window(p, window, draws);
   const std::int64_t shorter = shortest(p);
   const std::int64_t inside = draws.edge(1, shorter / 4);
-  // Draws the left edge of a band, so near that at least the last queries do not see all keys.
+  // Chooses a random left edge of a band. The band is so narrow that at least the last queries do
+  // not see all keys.
   const std::int64_t left = draws.edge(1, std::max<std::int64_t>(shorter - 1, 1));
   switch (window) {
     case WindowKind::unbounded:

@@ -15,26 +15,27 @@
 #include "plan/draws.hpp"
 #include "plan/forbidden.hpp"
 
-/// Packed sequences of 1, 2 or 3 tokens, and head counts next to the numbers of cores.
+/// Generates packed sequences of 1, 2 or 3 tokens, and head counts close to a device's number of
+/// cores.
 namespace assay::conformance::attention::flash {
 
 using Tokens = std::vector<std::int64_t>;
 
-/// Sides of the attention (queries, keys) on which all sequences of a batch are short.
+/// Says what is short in all sequences of a batch: the queries, the keys, or both.
 enum class ShortSide : std::uint8_t { query, key, both };
 
 inline constexpr std::array types_in_turn = {spec::DType::fp16, spec::DType::bf16,
                                              spec::DType::fp32};
 
-/// Draws lengths of at most `longest`; at least one sequence has this length. If `empty` is true,
-/// some lengths are 0.
+/// Returns `count` random lengths up to `longest`; at least one sequence has this length. If
+/// `empty` is true, some lengths are 0.
 inline Tokens draw_tokens_of(std::int64_t count, std::int64_t longest, bool empty, Draws& draws) {
   Tokens lengths;
   for (std::int64_t b = 0; b < count; ++b) lengths.push_back(draws.integer(empty ? 0 : 1, longest));
   const auto place = [&](std::int64_t first) {
     return static_cast<std::size_t>(draws.integer(first, count - 1));
   };
-  // The longest sequence is never the first. In half of the cases the first sequence is empty.
+  // Never puts the longest sequence first. In half of the cases the first sequence is empty.
   const std::size_t last = place(1);
   if (empty) lengths[draws.integer(0, 1) == 0 ? 0 : place(0)] = 0;
   lengths[last] = longest;
@@ -68,7 +69,7 @@ Case<Op> draw_short(typename Op::EntryPoint entry_point, std::int64_t longest, S
   const bool empty_keys = side != ShortSide::query || draws.integer(0, 1) == 0;
   Tokens of_keys =
       draw_tokens_of(count, side == ShortSide::query ? other : longest, empty_keys, draws);
-  // Returns whether at least one sequence has both queries and keys.
+  // Makes sure that the last sequence has both queries and keys.
   of_queries.back() = std::max<std::int64_t>(of_queries.back(), 1);
   of_keys.back() = std::max<std::int64_t>(of_keys.back(), 1);
   set_lengths(p, std::move(of_queries), std::move(of_keys));
@@ -81,8 +82,8 @@ Case<Op> draw_short(typename Op::EntryPoint entry_point, std::int64_t longest, S
   return c;
 }
 
-/// Draws a case with `blocks` heads in all sequences together. Each head is one block of work.
-/// `blocks` is the number of cores of a device, or one more or less.
+/// Makes a random case with `blocks` heads in all sequences together, because a kernel may compute
+/// each head as one block of work. `blocks` is close to the number of cores of a device.
 template <class Op>
 Case<Op> draw_blocks(std::int64_t blocks, spec::DType dtype, Draws& draws) {
   using spec::Layout;
@@ -90,7 +91,8 @@ Case<Op> draw_blocks(std::int64_t blocks, spec::DType dtype, Draws& draws) {
   Case<Op> c{.track = Track::exact, .note = "as many heads as cores, or one more or less"};
   Problem& p = c.problem;
   p = {.dtype = dtype, .head_dim = 16, .head_dim_v = 16};
-  // Draws a divisor of `blocks`, so that both the number of heads and the number of sequences vary.
+  // Chooses a random divisor of `blocks`, so that the number of heads and the number of sequences
+  // both vary.
   std::vector<std::int64_t> divisors;
   for (std::int64_t d = 1; d <= blocks; ++d)
     if (blocks % d == 0) divisors.push_back(d);
@@ -110,9 +112,9 @@ Case<Op> draw_blocks(std::int64_t blocks, spec::DType dtype, Draws& draws) {
   return c;
 }
 
-/// Returns small exact and bound cases of packed sequences, for every entry point without a sink
-/// that accepts them. The longest sequence has 1, 2 or 3 queries, or keys, or both; some sequences
-/// are empty.
+/// Returns small cases of packed sequences, for every entry point without a sink that accepts them.
+/// Some are compared bit by bit (track exact), others with tolerances (track bound). The longest
+/// sequence has 1, 2 or 3 queries, or keys, or both; some sequences are empty.
 template <class Op>
 std::vector<Case<Op>> short_cases(std::uint64_t seed) {
   std::vector<Case<Op>> cases;
@@ -134,8 +136,8 @@ std::vector<Case<Op>> short_cases(std::uint64_t seed) {
   return cases;
 }
 
-/// Returns small exact cases whose total number of heads is a number of cores (24 or 48), a
-/// multiple of one, or one more or less.
+/// Returns small exact cases (compared bit by bit) with a total number of heads close to a number
+/// of cores (24 or 48) or to a multiple of one.
 template <class Op>
 std::vector<Case<Op>> core_cases(std::uint64_t seed) {
   std::vector<Case<Op>> cases;

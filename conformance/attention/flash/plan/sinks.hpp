@@ -9,11 +9,12 @@
 #include "attention/flash/plan/short.hpp"
 #include "plan/hand_made_cases.hpp"
 
-/// The cases of entry points with a sink. They are made from the cases of the entry point that has
-/// the same parameters except sink and dsink.
+/// Generates the cases of entry points with a sink. Each case comes from a case of the entry point
+/// with the same parameters except sink and dsink.
 namespace assay::conformance::attention::flash {
 
-/// For each way to break a requirement: a call that breaks only this requirement, if there is one.
+/// For each possible violation of a requirement, adds one call that violates no other requirement,
+/// if such a call exists.
 template <class Op>
 void add_sink_violations(const std::vector<Case<Op>>& calls, std::vector<Case<Op>>& cases) {
   std::size_t turn = 0;
@@ -34,8 +35,9 @@ void add_sink_variants(const std::vector<Case<Op>>& calls, std::vector<Case<Op>>
         cases.push_back(*std::move(c));
 }
 
-/// Gives drawn cases of track bound a sink, and a type that the entry point accepts. They are cases
-/// of the entry points without a sink that have the other parameters; with ropes, if there are.
+/// Takes drawn cases of track bound (judged with tolerances) and adds a sink. The cases come from
+/// the entry point with the same parameters except the sink. If the entry point with a sink does
+/// not accept the type of a case, the type changes.
 template <class Op>
 void add_drawn_sinks(const SamplingPlan& plan, typename Op::EntryPoint entry_point,
                      std::vector<Case<Op>>& cases) {
@@ -60,7 +62,7 @@ void add_drawn_sinks(const SamplingPlan& plan, typename Op::EntryPoint entry_poi
   }
 }
 
-/// Adds small cases of packed sequences, some of which are empty, with a sink.
+/// Adds small packed cases with a sink. Some of their sequences are empty.
 template <class Op>
 void add_short_sinks(const SamplingPlan& plan, typename Op::EntryPoint entry_point,
                      std::vector<Case<Op>>& cases) {
@@ -81,7 +83,8 @@ void add_short_sinks(const SamplingPlan& plan, typename Op::EntryPoint entry_poi
     }
 }
 
-/// Returns all cases of entry points with a sink; empty if the operator has none.
+/// Returns all cases of entry points with a sink. Returns nothing if the operator has no such entry
+/// point.
 template <class Op>
 std::vector<Case<Op>> sink_cases(const SamplingPlan& plan) {
   std::vector<Case<Op>> cases = hand_made_cases<Op>("sinks", plan);

@@ -16,8 +16,8 @@ using spec::at;
 
 const Tensor* pointer(const std::optional<Tensor>& tensor) { return tensor ? &*tensor : nullptr; }
 
-/// Calls visit(b, n, i, j, k) for every score of the problem; k = 0, 1, 2 ... is the index of its
-/// bit in the drop mask.
+/// Calls visit(b, n, i, j, k) for every score of the problem. The number k = 0, 1, 2 ... is the
+/// index of the score's bit in the drop mask.
 template <class Visitor>
 void visit_scores(const Problem& p, Visitor&& visit) {
   std::int64_t k = 0;
@@ -27,14 +27,14 @@ void visit_scores(const Problem& p, Visitor&& visit) {
         for (std::int64_t j = 0; j < p.length_kv(b); ++j) visit(b, n, i, j, k++);
 }
 
-/// Returns the index of a pair's element in a tensor [B, N, S, S]; in TND the extents S are the
+/// Returns the index of a pair's element in a tensor [B, N, S, S]. In TND the extents S are the
 /// longest lengths.
 std::int64_t element_of_pair(const Problem& p, std::int64_t b, std::int64_t n, std::int64_t i,
                              std::int64_t j) {
   return ((b * p.heads_q + n) * p.seq_q + i) * p.seq_kv + j;
 }
 
-/// Returns the fixed mask of the sparse modes, without batch and head axes.
+/// Removes the batch and head axes from the fixed mask of the sparse modes.
 Tensor single_slice(const Tensor& mask) {
   const std::size_t rank = mask.shape.size();
   Tensor slice = spec::contiguous_tensor(mask.dtype, {mask.shape[rank - 2], mask.shape[rank - 1]});
@@ -62,8 +62,8 @@ Tensor written_mask(
 
 namespace {
 
-/// Moves the mask, bias and dropout bit of every pair of query and key from `base` to the new
-/// position of the pair; `origins` says where each row comes from.
+/// Moves the mask element, bias and dropout bit of every pair of query and key from `base` to the
+/// new position of the pair. `origins` contains the old position of each row.
 class PairMover {
  public:
   PairMover(const Problem& base, const PairTensors& given, const Problem& moved,
@@ -130,7 +130,7 @@ class PairMover {
   const Origins& origins_;
 };
 
-/// Returns whether the caller passes one mask for all sequences and heads.
+/// Returns whether one mask serves all sequences and heads.
 bool is_shared(spec::MaskShape shape) {
   return shape == spec::MaskShape::ss || shape == spec::MaskShape::one_one_ss;
 }

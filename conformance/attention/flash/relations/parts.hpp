@@ -12,7 +12,7 @@
 
 namespace assay::conformance::attention::flash {
 
-/// The members of RelationParts that do not depend on the outputs.
+/// The members of RelationParts that do not depend on the outputs of the operator.
 template <class Operator>
 struct CommonParts {
   using Op = Operator;
@@ -35,7 +35,8 @@ struct CommonParts {
     if (given.drop_mask) inputs.drop_mask = restrided(*given.drop_mask, call.drop_mask);
   }
 
-  /// Moves the rows of `base`, and the tensors of its pairs as `moved_pairs` does.
+  /// Moves the rows of `base`, and with them the mask, bias and dropout of each pair (see
+  /// `moved_pairs`).
   static conformance::Trial<Op> rearranged(const conformance::Trial<Op>& base,
                                            const Problem& problem, const Origins& origins) {
     conformance::Trial<Op> moved{.problem = with_written_pairs(base.problem, problem), .rows = {}};
@@ -70,13 +71,13 @@ struct CommonParts {
   static double cost_of_bounds(const Problem& problem) { return Suite<Op>::multiply_adds(problem); }
 };
 
-/// Returns a tensor with these rows, in the layout of the problem.
+/// Creates a tensor with these rows, in the layout of the problem.
 inline spec::Tensor rows_in_layout(const spec::Parameter& parameter, const Problem& p,
                                    const spec::Extents& extents, const std::vector<double>& rows) {
   return head_tensor(parameter, p.input_layout, extents, rows);
 }
 
-/// Returns the tensor of a sink with these logits, one for each query head.
+/// Creates a sink tensor with one logit for each query head.
 inline spec::Tensor sink_tensor(const spec::Parameter& parameter, const Problem&,
                                 const spec::Extents&, const std::vector<double>& sinks) {
   spec::Tensor tensor = guarded_tensor(parameter);

@@ -7,18 +7,18 @@
 
 #include "attention/flash/relations/parts.hpp"
 
-/// Relations that permute rows and keys, or split the call.
+/// Relations (comparisons between runs) that permute rows and keys, or split the call.
 namespace assay::conformance::attention::flash {
 
 using spec::RowPosition;
 
-/// An irregular permutation of [0, extent): (7 s + 3) mod extent if 7 does not divide the extent,
-/// else extent - 1 - s.
+/// Applies an irregular permutation of [0, extent): (7 s + 3) mod extent, or extent - 1 - s if 7
+/// divides the extent.
 inline std::int64_t permuted(std::int64_t s, std::int64_t extent) {
   return extent % 7 == 0 ? extent - 1 - s : (7 * s + 3) % extent;
 }
 
-/// Returns whether sequences can change places without a change of mask or bias. In TND all
+/// Returns whether two sequences can be exchanged without a change of mask and bias. In TND all
 /// sequences share a mask, so they must have equal lengths.
 inline bool is_freely_masked(const Problem& p) {
   const bool unbounded = std::min(p.pre_tokens, p.next_tokens) >= std::max(p.seq_q, p.seq_kv);
@@ -45,9 +45,9 @@ conformance::Experiment<Op> permute_queries(const conformance::Trial<Op>& base) 
   return rearranging<Op>(base, {{base.problem, {query, same_row}}});
 }
 
-/// Returns the problem of sequence b alone. In modes 7 and 8 the sequence with the band gets mode
-/// 4; every other sequence gets mode 3 (instead of 7) or 2 (instead of 8). In mode 8 only the first
-/// sequence keeps the start indices.
+/// Returns the problem that contains only sequence b. In modes 7 and 8 the sequence with the band
+/// gets mode 4; every other sequence gets mode 3 (instead of 7) or 2 (instead of 8). In mode 8 only
+/// the first sequence keeps the start indices.
 inline Problem alone(const Problem& p, std::int64_t b) {
   Problem one = p;
   one.batch = 1;
@@ -67,7 +67,8 @@ inline Problem alone(const Problem& p, std::int64_t b) {
   return one;
 }
 
-/// The gradient of a sink sums the batch entries, in an order that the kernel chooses.
+/// Returns whether the layout is padded and the bias can be moved. Returns false for a case with a
+/// sink: its gradient is a sum over the batch, and the kernel chooses the order of this sum.
 inline bool is_padded_with_movable_bias(const Problem& p) {
   return !is_packed(p) && has_movable_bias(p) && !p.has_sink();
 }
@@ -94,16 +95,17 @@ inline bool is_cuttable(const Problem& p) {
          std::ranges::min(p.lengths_q) > queries_in_front && std::ranges::min(p.lengths_kv) > 0;
 }
 
-/// Cuts the queries of one sequence into two calls. The dq of both calls are concatenated. Both
-/// calls read the keys of that sequence, so its dk and dv are added.
+/// Splits the queries of one sequence into two calls. The dq of the whole sequence is the
+/// concatenation of both dq. Both calls read all keys of the sequence, so dk (and dv) of the whole
+/// sequence is the sum of both results.
 template <class Op>
 conformance::Experiment<Op> cut_queries(const conformance::Trial<Op>& base) {
   const Problem& p = base.problem;
   const bool cuts_last = p.sparse_mode == 3;
   const std::int64_t cut = cuts_last ? 1 : 0;
   const std::int64_t whole = p.length_q(cut), keys = p.length_kv(cut);
-  // The call that contains the other sequences gets mode 7 (instead of 3) or 8 (instead of 2), with
-  // a band for the cut sequence.
+  // One of the two calls also contains the unsplit sequences. It gets mode 7 (instead of 3) or 8
+  // (instead of 2), with a band for the split sequence.
   const std::int64_t with_other = cuts_last ? queries_in_front : whole - queries_in_front;
   Problem large = p, small = p;
   large.lengths_q[static_cast<std::size_t>(cut)] = with_other;

@@ -30,8 +30,8 @@ conformance::Experiment<Op> write_mask(const conformance::Trial<Op>& base) {
   return unchanged(base, written);
 }
 
-/// Returns whether the mask has only one meaning. A mask that the caller passes for packed
-/// sequences of different lengths has two.
+/// Returns whether the documentation gives the mask only one meaning. A user mask for packed
+/// sequences of different lengths has two meanings.
 inline bool is_masked_once(const Problem& p) {
   return p.atten_mask == spec::MaskShape::compressed ||
          (p.atten_mask == spec::MaskShape::ss && p.sparse_mode != 5 && has_equal_lengths(p));
@@ -80,7 +80,8 @@ conformance::Experiment<Op> scale_bias(const conformance::Trial<Op>& base) {
   return unchanged(base, scaled);
 }
 
-/// Returns the rows of `values` with `dim` channels: adds channels of zeros, or removes channels.
+/// Returns a copy of `values` with `dim` channels per row. If necessary, adds channels of zeros or
+/// removes channels.
 inline std::vector<double> with_channels(const std::vector<double>& values, std::int64_t own,
                                          std::int64_t dim) {
   const auto rows = static_cast<std::int64_t>(values.size()) / own;
@@ -92,7 +93,7 @@ inline std::vector<double> with_channels(const std::vector<double>& values, std:
   return result;
 }
 
-/// The documents contradict each other about more than 512 channels.
+/// For more than 512 channels, the documents contradict each other.
 inline constexpr std::int64_t agreed_channels = 512, padded_channels = 16;
 inline bool has_room_for_channels(const Problem& p) {
   return p.head_dim + padded_channels <= agreed_channels;

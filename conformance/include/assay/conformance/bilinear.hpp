@@ -9,7 +9,7 @@
 namespace assay::conformance {
 namespace bilinear {
 
-/// The exact values of the judged rows of an output, before the final cast; shape (rows, dim).
+/// The exact values of an output's judged rows, before the final cast; shape (rows, dim).
 struct ExactSums {
   std::string_view name;
   std::vector<Dyadic> values;
@@ -17,7 +17,8 @@ struct ExactSums {
   std::int64_t dim;
 };
 
-/// A case whose correct outputs are known exactly, in any order of summation.
+/// A case whose inputs make every correct kernel compute the same outputs, bit by bit, in any order
+/// of summation.
 template <class Op>
 struct ExactCase {
   typename Op::Inputs inputs;
@@ -29,8 +30,8 @@ class Basis;
 
 }  // namespace bilinear
 
-/// The members of a suite that follow from the bilinear form of an operator. The `Suite` of the
-/// operator derives from this struct.
+/// The suite members that all bilinear operators (outputs are sums of products of two inputs)
+/// share. The `Suite` of such an operator derives from this struct.
 template <class Op>
 struct BilinearSuite : SuiteDefaults<Op> {
   using Basis = bilinear::Basis<Op>;

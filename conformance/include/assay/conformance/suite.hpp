@@ -24,9 +24,10 @@
 #include "assay/spec/implementation.hpp"
 #include "assay/spec/numerics.hpp"
 
-/// The only interface between an operator and the suite is a specialisation of Suite. `Judgeable`
-/// lists the required members, each with a sentence. A specialisation derives from `SuiteDefaults`,
-/// which has defaults for all other members, and overrides some of them.
+/// The interface between an operator and the test suite. An operator specialises Suite; nothing
+/// else connects the two. `Judgeable` lists the required members, each with a sentence. A
+/// specialisation derives from `SuiteDefaults`, which has defaults for all other members, and
+/// overrides some of them.
 namespace assay::conformance {
 
 struct Axes;
@@ -36,29 +37,32 @@ struct Reduction;
 template <class Op>
 class CaseCollector;
 
-/// The type of the exact case for operators that have no exact cases.
+/// The exact-case type of operators that have no exact cases.
 template <class Op>
 struct NoExactCases {
   typename Op::Inputs inputs;
 };
 
-/// Numerics that declare another memory order of inputs whose order is disputed.
+/// Numerics (a kernel's declared arithmetic) that declare another memory order of inputs. They
+/// exist only for inputs about whose order the documents contradict each other.
 struct OtherReading {
   spec::Numerics numerics;
   Fact order;  ///< that order, and how to declare it
 };
 
-/// True for an operator whose Suite has the type RelationParts: its relations, the rows of its
-/// inputs and the outputs that are compared. judge/relations/trial.hpp describes the type.
+/// True if the Suite of an operator has the type RelationParts. This type contains the operator's
+/// relations, the rows of its inputs, and the outputs that are compared (see
+/// judge/relations/trial.hpp).
 template <class Op>
 concept HasRelationParts = requires {
   typename Suite<Op>::RelationParts;
 };
 
-/// Judges a case of track relation. Errors: std::invalid_argument for an unknown relation.
+/// Judges a case of the track (test method) `relation`, which compares several runs. Errors:
+/// std::invalid_argument for an unknown relation.
 template <class Op>
 CaseReport judge_by_relation(const Case<Op>& c, spec::Implementation<Op>& kernel);
-/// Compares the outputs with these exact values, as `judge_exact` does. Where 0 is expected, the
+/// Compares the outputs with exact values, as `judge_exact` does. If the exact value is 0, the
 /// output must be exactly 0. Compares nothing if the operator has no RelationParts. Errors:
 /// std::invalid_argument if the outputs do not have the shapes of the problem.
 template <class Op>
@@ -66,7 +70,7 @@ void compare_with_exact(const std::vector<ExactTensor>& exact, const typename Op
                         const typename Op::Outputs& outputs, const spec::Numerics& numerics,
                         CaseReport& report);
 
-/// Defaults for the optional members of Suite.
+/// Default versions of the optional members of Suite.
 template <class Op>
 struct SuiteDefaults {
   using Problem = typename Op::Problem;
@@ -74,30 +78,30 @@ struct SuiteDefaults {
 
   // Cases.
 
-  /// Names for the contents that an input profile does not determine, such as a mask. An operator
-  /// without such contents uses this default.
+  /// Names of patterns for tensors that the input profile (the distribution of values) does not
+  /// fill, such as a mask. An operator without such tensors uses this default.
   struct Patterns {
     friend bool operator==(const Patterns&, const Patterns&) = default;
   };
-  /// One entry for each member of Patterns.
+  /// Returns the descriptions of the fields: one entry for each member of Patterns.
   static std::span<const PatternField<Op>> patterns() { return {}; }
-  /// Rejects a case for which tensors cannot be created although each field is in its range.
-  /// Errors: std::invalid_argument with the field, its value and the accepted values.
+  /// Rejects a case for which no tensors can be created, although the value of each field is in its
+  /// range. Errors: std::invalid_argument with the field, its value and the accepted values.
   static void require_possible(const Case<Op>&) {}
-  /// Sets the fields whose values follow from other fields. By default: `batch` and the longest
-  /// sequence, `seq`, `seq_q` or `seq_kv`, from `lengths`, `lengths_q` or `lengths_kv`. `given`
-  /// returns whether the user wrote a field. Errors: std::invalid_argument if fields contradict
-  /// each other. Defined in case/limits.hpp.
+  /// Sets the fields whose values follow from other fields. By default these are `batch` and the
+  /// longest sequence (`seq`, `seq_q` or `seq_kv`), which follow from `lengths`, `lengths_q` or
+  /// `lengths_kv`. `given` returns whether the user wrote a field. Errors: std::invalid_argument if
+  /// fields contradict each other. Defined in case/limits.hpp.
   static void settle_extents(Problem& problem, const std::function<bool(std::string_view)>& given);
-  /// Sets in `implied` the fields whose values follow from other fields of `given`; by default
-  /// those that `settle_extents` sets. The replay line omits these fields.
+  /// Sets the fields of `implied` that follow from other fields of `given`. By default these are
+  /// the fields that `settle_extents` sets. The replay line omits them.
   static void imply_extents(const Problem& given, Problem& implied);
 
-  // The memory order of inputs. About some inputs the documentation contradicts itself, so the
-  // numerics of a kernel declare which order the kernel reads.
+  // The memory order of inputs. The documents contradict each other about some inputs, so a
+  // kernel's numerics declare the order that it reads.
 
-  /// The problem with inputs in the memory order that the numerics declare. Unchanged if they do
-  /// not declare an order.
+  /// Returns the problem with the memory order of inputs that the numerics (declared arithmetic)
+  /// declare. Returns it unchanged if they do not declare an order.
   static Problem as_declared(const Problem& problem, typename Op::EntryPoint,
                              const spec::Numerics&) {
     return problem;
@@ -108,25 +112,27 @@ struct SuiteDefaults {
                                    const typename Op::Inputs& inputs) {
     return inputs;
   }
-  /// Returns in which memory order the inputs of the problem are stored.
+  /// Returns a fact (a statement as data) that names the memory order of the inputs.
   static Fact place_of_inputs(const Problem&) { return {}; }
-  /// The memory orders that the kernel could declare. Empty if its numerics declare an order, or if
-  /// the inputs of the case are the same in every order.
+  /// Returns the memory orders that the kernel could declare. Returns nothing if its numerics
+  /// (declared arithmetic) already declare an order, or if the inputs of the case are the same in
+  /// every order.
   static std::vector<OtherReading> other_readings(const Case<Op>&, const spec::Numerics&) {
     return {};
   }
-  /// A small legal call whose inputs are handled by a kernel in the same way as those of the case.
-  /// Returns nothing if no such call exists, or if the case itself is that call.
+  /// Returns a small legal call. The kernel reads the inputs of this call in the same memory order
+  /// as the inputs of the case. Returns nothing if no such call exists, or if the case is already
+  /// this small call.
   static std::optional<Case<Op>> small_call(const Case<Op>&) { return std::nullopt; }
 
   // Plan.
 
-  /// Approximate cost of a case (seconds of one processor). It serves to estimate the remaining
-  /// time and to limit the size of drawn cases.
+  /// Returns the approximate cost of a case (seconds of one processor). The program uses it to
+  /// estimate the remaining time and to limit the size of random cases.
   static double expected_cost(const Case<Op>& c) {
     return c.track == Track::arguments ? 1e-4 : 0.003 + 1e-9 * Suite<Op>::multiply_adds(c.problem);
   }
-  /// Number of elements of the large tensors of a problem (default: all tensors).
+  /// Returns the number of elements of the problem's large tensors (default: all tensors).
   static std::int64_t tensor_elements(const Problem& problem) {
     std::int64_t elements = 0;
     const auto call = call_of(problem, typename Op::EntryPoint{}, spec::Product::a2,
@@ -137,22 +143,22 @@ struct SuiteDefaults {
     });
     return elements;
   }
-  /// The axes of pair coverage. Null: pairs are not counted. `choice_of`: the values of a case on
-  /// these axes.
+  /// Returns the axes (properties of a case) whose pairs of values are counted. Null: pairs are not
+  /// counted. choice_of() returns the values of a case on these axes.
   static const Axes* axes() { return nullptr; }
   static std::vector<std::size_t> choice_of(const Case<Op>&) { return {}; }
-  /// The numbers of a case (such as lengths) whose coverage is listed. Only for cases that compute
-  /// outputs.
+  /// Returns the numbers of a case, such as lengths, for the coverage report. Called only for cases
+  /// that compute outputs.
   static std::vector<Size> sizes(const Case<Op>&) { return {}; }
 
-  // Coverage of the fields that the formulas use: for each field, whether a planned case would
-  // detect a wrong value.
+  // Coverage of the fields that the formulas use. For each field: would a planned case detect a
+  // wrong value?
 
-  /// The fields that the formulas use. Fields that set a tensor's shape are not included, because a
-  /// wrong value would change the shape. Empty: field coverage is not counted.
+  /// Returns the fields that the formulas use. Leaves out fields that set a tensor's shape, because
+  /// a wrong value would change the shape. Empty: field coverage is not counted.
   static std::span<const FormulaField<Op>> formula_fields() { return {}; }
-  /// Returns whether the definition computes other outputs from these inputs if the problem is
-  /// replaced by `changed`. Costs two evaluations of the definition.
+  /// Returns whether the high-precision definition computes other outputs from the same inputs if
+  /// `changed` replaces the problem. Costs two evaluations of the definition.
   static bool has_other_outputs(const Problem&, const Problem& /*changed*/,
                                 const typename Op::Inputs&) {
     return false;
@@ -160,24 +166,24 @@ struct SuiteDefaults {
 
   // Shrinking.
 
-  /// Ways to make a case smaller, in the order in which they are tried. They come before fields are
-  /// reset to their defaults.
+  /// Returns ways to make a case smaller, in the order of the attempts. They are tried before
+  /// fields are reset to their defaults.
   static std::span<const Reduction<Op>> reductions() { return {}; }
-  /// Fields that are not reset to their default, because it is not their smallest or simplest
-  /// value. Only the reductions change them.
+  /// Returns the fields that are not reset to their default, because the default is not the
+  /// smallest or simplest value. Only the reductions change them.
   static std::span<const std::string_view> fields_of_reductions() { return {}; }
 
-  // Exact cases: their correct outputs are known exactly, and the judge compares with these (tracks
-  // exact and exact_staged).
+  // Exact cases (tracks exact and exact_staged): the correct outputs are known exactly, and the
+  // judge compares the kernel's outputs with them.
 
-  /// The type of an exact case. It must have the member `inputs`.
+  /// The type of an exact case. It must have a member `inputs`.
   using Exact = NoExactCases<Op>;
-  /// Builds an exact case for these numerics. The inputs are the same for both values of ExactPart.
-  /// Errors: NoExactCase with the reason.
+  /// Builds an exact case for these numerics (the kernel's declared arithmetic). The inputs do not
+  /// depend on the argument of type ExactPart. Errors: NoExactCase with the reason.
   static Exact exact(const Case<Op>&, const spec::Numerics&, ExactPart = ExactPart::all) {
     throw NoExactCase("the suite has no exact cases of " + std::string(Op::name));
   }
-  /// The exact outputs, with their names, rows and channels.
+  /// Returns the exact outputs, each with its name, rows and channels.
   static std::vector<ExactTensor> exact_tensors(const Exact&, const Problem&) { return {}; }
   /// Compares all elements of the judged rows with the exact outputs, as `judge_exact` does.
   /// Errors: std::invalid_argument if the outputs do not have the shapes of the problem.
@@ -189,31 +195,32 @@ struct SuiteDefaults {
                            numerics, report);
   }
 
-  /// The intermediate values that the definition computes from these inputs.
+  /// Returns the intermediate values that the high-precision definition computes from these inputs.
   static Intermediates intermediates(const Problem&, const typename Op::Inputs&) {
     return {.arrays = {}, .left_out = "the operator has no intermediate values"};
   }
 
-  // Relations between runs (track relation).
+  // Relations: comparisons between several runs (track relation).
 
-  /// All relations of the operator: those of its RelationParts.
+  /// Returns all relations (comparisons of several runs) of the operator, from its RelationParts.
   static std::vector<RelationText> relations() { return relation_texts<Op>(); }
-  /// Judges a case of track relation. Errors: std::invalid_argument for an unknown relation.
+  /// Judges a case of the track (test method) `relation`, which compares several runs. Errors:
+  /// std::invalid_argument for an unknown relation.
   static CaseReport judge_relation(const Case<Op>& c, spec::Implementation<Op>& kernel) {
     return judge_by_relation(c, kernel);
   }
 };
 
-/// The data that the suite needs to judge a case, shared by all kernels with the same arithmetic.
-/// A Suite defines it as the type Basis; PlainBasis in judge/plain_basis.hpp has most of its
-/// members.
+/// The data that the suite needs to judge a case. All kernels with the same arithmetic share them.
+/// A Suite defines this type as Basis; PlainBasis in judge/plain_basis.hpp has most of its members.
 template <class B, class Op>
 concept BasisOfJudgement = requires(const Case<Op>& c, const typename Op::Inputs& inputs,
                                     const Arithmetic& arithmetic) {
   B(c, inputs, arithmetic);
 };
 
-/// Asserts that Suite<Op> has all required members. For each missing member, a sentence is printed.
+/// Asserts that Suite<Op> has all required members. The compiler prints a sentence for each missing
+/// member.
 template <class Op>
 constexpr bool provides_everything() {
   using S = Suite<Op>;

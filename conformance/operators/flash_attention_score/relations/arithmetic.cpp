@@ -36,7 +36,7 @@ Experiment linear_value(const Trial& base) {
   return cut_in_two(base, &Rows::value, {"attention_out"});
 }
 
-/// Sets query and sink to 0: every key and the sink have the same weight.
+/// Sets query and sink to 0, so that every key and the sink have the same weight.
 Experiment count_keys(const Trial& base) {
   const Op::Problem& p = base.problem;
   Trial trial = base;
@@ -50,7 +50,8 @@ Experiment count_keys(const Trial& base) {
                 {"softmax_sum", std::vector<double>(rows, static_cast<double>(scores))}});
 }
 
-/// Without a key, the maximum of a row is the sink.
+/// The relation does not apply to problems with rows without keys: the maximum of such a row is the
+/// sink itself.
 bool has_sink_and_keys(const Op::Problem& p) { return p.has_sink() && is_unmasked(p); }
 
 Experiment low_sink(const Trial& base) {

@@ -20,7 +20,7 @@ ElementIndex index(const Op::Problem& p, const spec::Tensor& tensor, const spec:
   return spec::HeadIndex(tensor, p.input_layout, extents);
 }
 
-/// Returns the index of the first of the eight copies of a statistic.
+/// Returns a function that finds the first of the eight copies of each softmax statistic.
 ElementIndex statistics_index(const Op::Problem& p, const spec::Tensor& tensor,
                               const spec::Extents& extents) {
   return [at = flash::StatisticsIndex(tensor, p), extents](std::int64_t b, std::int64_t n,

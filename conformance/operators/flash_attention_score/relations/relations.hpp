@@ -20,7 +20,7 @@ struct flash_forward::RelationParts : flash::CommonParts<spec::FlashAttentionSco
 
 namespace attention::flash_forward {
 
-/// Relations that scale, add or shift the numbers.
+/// Relations (statements about several runs) that scale, add or shift input values.
 std::span<const Relation<spec::FlashAttentionScore>> arithmetic_relations();
 
 }  // namespace attention::flash_forward

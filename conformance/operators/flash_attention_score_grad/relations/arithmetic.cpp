@@ -15,7 +15,8 @@ using spec::DType;
 using spec::MaskShape;
 using spec::PseShape;
 
-// With a sink, the probabilities of a row do not add up to 1, and a shifted score changes them.
+// Excludes sinks: with a sink, the probabilities of a row do not add up to 1, so a shift of all
+// scores changes them.
 bool is_undropped(const Op::Problem& p) { return !p.has_dropout() && !p.has_sink(); }
 bool has_sink(const Op::Problem& p) { return p.has_sink(); }
 bool has_bias_of_every_pair(const Op::Problem& p) {
@@ -30,7 +31,7 @@ Experiment zero_dy(const Trial& base) { return zeroed(base, &Rows::dy); }
 Experiment linear_dy(const Trial& base) { return cut_in_two(base, &Rows::dy); }
 Experiment shift_value(const Trial& base) { return shifted_value(base, &Rows::attention_in); }
 
-/// The sink is in the statistics already, so dq, dk and dv do not depend on its tensor.
+/// The statistics already include the sink, so dq, dk and dv do not depend on the sink tensor.
 Experiment remove_sink(const Trial& base) {
   Trial without = base;
   without.problem.sink = spec::SinkShape::absent;
@@ -38,8 +39,9 @@ Experiment remove_sink(const Trial& base) {
   return unchanged(base, std::move(without));
 }
 
-/// Returns whether every P and the probability of the sink can be the same power of two: 2^k - 1
-/// keys, all unmasked. Sums of 31 small integers fit in 16-bit types.
+/// Returns whether every P, and the probability of the sink, can be the same power of two. This
+/// needs 2^k - 1 keys without a mask. At most 31 keys are allowed, because sums of 31 small
+/// integers fit in 16-bit types.
 bool has_sink_and_equal_scores(const Op::Problem& p) {
   const auto scores = static_cast<std::uint64_t>(p.seq_kv) + 1;
   return p.has_sink() && std::has_single_bit(scores) && scores <= 32 && !p.has_dropout() &&
@@ -47,8 +49,8 @@ bool has_sink_and_equal_scores(const Op::Problem& p) {
          p.pse_shift == PseShape::absent;
 }
 
-/// With query = 0 and sink = 0, all scores are 0, so dsink is -2^-2k times the sum of all dy . v: a
-/// sum of small integers, which is exact in every order.
+/// Sets query and sink to 0, so that all scores are 0. With 2^k - 1 keys, dsink is then -2^-2k
+/// times the sum of all dy . v. This is a sum of small integers, which is exact in every order.
 Experiment equal_scores(const Trial& base) {
   const Op::Problem& p = base.problem;
   Trial equal = base;
@@ -75,7 +77,8 @@ Experiment equal_scores(const Trial& base) {
   return known(std::move(equal), {{"dsink", dsink}});
 }
 
-/// Adds 1, 2 or -1, in units of the scaled score, to the bias of row i and to its softmax_max.
+/// Adds 1, 2 or -1 (in units of the scaled score) to the bias of each query row and to its
+/// softmax_max.
 Experiment shift_scores(const Trial& base) {
   const Op::Problem& p = base.problem;
   Trial near = with_round_statistics(base);

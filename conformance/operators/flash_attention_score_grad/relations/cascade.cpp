@@ -26,7 +26,7 @@ constexpr double largest_float = std::numeric_limits<float>::max();
 
 using spec::at;
 
-/// A tensor that a forward fills: its name and the tensor.
+/// A tensor that the forward writes, and its name.
 struct Result {
   const char* name;
   spec::Tensor Op::Inputs::*tensor;
@@ -39,7 +39,7 @@ bool is_result(const std::string& name) {
   return std::ranges::any_of(results, [&](const Result& result) { return name == result.name; });
 }
 
-/// Returns the inputs with guard patterns in the tensors that the forward fills.
+/// Returns the inputs. The tensors that the forward will write are filled with a guard pattern.
 Op::Inputs without_results(const FlashCase& c, Op::Inputs inputs) {
   const auto call = call_of(c).parameters;
   inputs.softmax_max = guarded_tensor(call.softmax_max);
@@ -52,7 +52,7 @@ void add_finding(CaseReport& report, FindingRule rule, const std::string& tensor
   report.findings.push_back({.rule = rule, .tensor = tensor, .fact = std::move(fact)});
 }
 
-/// Returns whether `after` equals `before` in everything except the viewed elements.
+/// Returns whether the elements in the view are the only difference between `before` and `after`.
 bool only_view_written(const spec::Tensor& before, const spec::Tensor& after) {
   if (before.dtype != after.dtype || before.shape != after.shape ||
       before.strides != after.strides || before.offset != after.offset ||
@@ -81,7 +81,8 @@ void check_replicas(const Op::Inputs& inputs, CaseReport& report) {
       add_finding(report, FindingRule::structure, name, {FactKind::replicas_differ, name});
 }
 
-/// Checks that the forward wrote no bytes outside its results, and that replicas are equal.
+/// Checks that the forward wrote only to the views of its outputs, and that all copies of a
+/// statistic are equal.
 Decision check_results(const Op::Inputs& before, const Op::Inputs& after, CaseReport& report) {
   const std::size_t known = report.findings.size();
   std::vector<const spec::Tensor*> changed;
@@ -100,13 +101,14 @@ Decision check_results(const Op::Inputs& before, const Op::Inputs& after, CaseRe
   return {Rule::structure, report.findings[known].fact};
 }
 
-/// Computes the exact forward of the case's data.
+/// Computes the forward of the case in double, without the roundings of a kernel.
 Exact exact_forward(const Op::Problem& p, const Op::Inputs& inputs) {
   return reference::forward(p, reference::operands_of<double>(p, inputs),
                             reference::side_inputs(inputs));
 }
 
-/// Returns the expected values of every row, with only the rigorous (worst-case) tolerance.
+/// Returns an expectation with these values. Both tolerances are `tau`, the rigorous (worst-case)
+/// tolerance.
 Expectation expectation_of(const char* name, spec::Extents extents,
                            const std::vector<double>& value, const std::vector<double>& tau) {
   Expectation e;
@@ -120,8 +122,9 @@ Expectation expectation_of(const char* name, spec::Extents extents,
   return e;
 }
 
-/// Rescales the expected softmax_sum to the softmax_max that the kernel returned. No document
-/// defines the statistics of a sequence without keys: any pair for no key counts as the usual one.
+/// Rescales the expected softmax_sum to the softmax_max that the kernel returned. The documentation
+/// does not define the statistics of a sequence without keys, so several pairs of values are
+/// accepted. Each of them is replaced by the statistics of a fully masked row.
 void fit_to_own(const Op::Problem& p, reference::Operands<double>& own, Expectation& max,
                 Expectation& sum) {
   for (std::size_t row = 0; row < max.value.size(); ++row) {
@@ -137,7 +140,8 @@ void fit_to_own(const Op::Problem& p, reference::Operands<double>& own, Expectat
   }
 }
 
-/// Returns the expected statistics. Replaces those of `own` by the numbers that are compared.
+/// Returns the expected statistics. `own` has the kernel's statistics; they are replaced by the
+/// numbers to compare (such as log-sum-exp).
 std::vector<Expectation> expected_statistics(const Op::Problem& p, const Exact& exact,
                                              const ForwardTolerances& tau, bool saves_lse,
                                              reference::Operands<double>& own) {
@@ -193,10 +197,10 @@ Decision judge_forward(const FlashCase& c, const Dense& dense, const Exact& exac
   return graver(decision, {Rule::control, Ground::blind, {}});
 }
 
-/// Returns the inputs from which the expected gradients are computed. If the declared numerics
-/// recomputes the statistics or the row term, the kernel does not read the corresponding tensors;
-/// they are replaced by tensors that fit the other inputs. Rows without keys have the statistics of
-/// the documents.
+/// Returns the inputs from which the expected gradients are computed. If the kernel recomputes the
+/// statistics or the row term (sum of dy times output), it does not read the corresponding tensors.
+/// They are then replaced by tensors that fit the other inputs. Rows without keys get the
+/// documented statistics.
 Op::Inputs judged_inputs(const FlashCase& c, const spec::Numerics& numerics,
                          const Op::Inputs& given, const Op::Inputs& own, const Exact& exact) {
   if (numerics.stats == spec::Origin::own) return given;
@@ -224,7 +228,7 @@ void append(std::vector<double>& to, const std::vector<double>& row) {
   to.insert(to.end(), row.begin(), row.end());
 }
 
-/// Computes the gradients of the exact, unrounded forward.
+/// Computes the gradients from the exact results of the forward, without rounding.
 OutputValues exact_gradients(const Op::Problem& p, const Op::Inputs& inputs, const Exact& exact) {
   auto operands = reference::operands_of<double>(p, inputs);
   operands.softmax_max = exact.softmax_max;
@@ -247,8 +251,8 @@ OutputValues exact_gradients(const Op::Problem& p, const Op::Inputs& inputs, con
   return g;
 }
 
-/// Adds to the report the largest distance of a gradient from the exact gradient, divided by the
-/// tolerance tau of the element.
+/// Adds to the report the largest error of a gradient relative to the exact gradient, divided by
+/// the tolerance tau of the element.
 void add_end_to_end(const OutputValues& actual, const OutputValues& exact,
                     const std::vector<Expected>& expected, CaseReport& report) {
   for (const Expected& e : expected) {
@@ -262,8 +266,8 @@ void add_end_to_end(const OutputValues& actual, const OutputValues& exact,
   }
 }
 
-/// Judges, with the ordinary bound, the gradients that the kernel computes from the results of its
-/// own forward.
+/// Judges the gradients that the kernel computes from the results of its own forward, with the
+/// ordinary bound.
 Decision judge_backward(const FlashCase& c, Kernel& kernel, const Op::Inputs& given,
                         const Op::Inputs& own, const Exact& exact, CaseReport& report) {
   FlashCase backward = c;

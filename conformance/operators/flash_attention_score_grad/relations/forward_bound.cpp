@@ -14,8 +14,8 @@ namespace {
 
 using spec::at;
 
-/// Four sums over the keys: |V| times the error of P; |V| times (P plus its error); V times P, with
-/// its sign; |V|.
+/// Four sums over the keys of a row. error: |V| times the error of P; magnitude: |V| times (P plus
+/// its error); signed_sum: V times P; plain: |V|.
 struct OutputSums {
   std::vector<double> error, magnitude, signed_sum, plain;
 };
@@ -55,7 +55,7 @@ void fill_output(const Dense& dense, const Arithmetic& n, const OutputSums& sums
                  const ForwardRow& row, std::int64_t first, ForwardTolerances& result) {
   const double unit =
       (2 * row.keys + 6) * std::max(n.u, n.u_a) + 2 * n.u_x + unit_roundoff(n.numerics.partials);
-  // If the relative error of the sum can reach one half, the output has no bound.
+  // The output has no bound if the relative error of the softmax sum can reach one half.
   if (!(row.sum_error.proven < 0.5)) {
     for (std::int64_t d = 0; d < dense.problem.head_dim_v; ++d)
       result.before_cast[at(first + d)] = result.attention_in[at(first + d)] =

@@ -7,8 +7,8 @@
 
 namespace assay::conformance::attention::flash {
 
-/// Upper bounds of the distance between the results of a forward and the exact results, with rows
-/// in the order of Extents::row; 0 for fully masked rows. Derivation: conformance/README.md,
+/// Upper bounds of the errors of a forward (distance from the exact results). Rows are in the order
+/// of Extents::row; the bound of a fully masked row is 0. Derivation: conformance/README.md,
 /// "Forward".
 struct ForwardTolerances {
   std::vector<double> softmax_max;  ///< one per row
@@ -19,7 +19,8 @@ struct ForwardTolerances {
   std::vector<double> before_cast;   ///< attention_in without the error of the final cast
 };
 
-/// Cost: about 6 multiplications per channel and pair, in double, on all cores.
+/// Computes upper bounds of the errors of a forward. Cost: about 6 multiplications per channel and
+/// (query, key) pair, in double, on all cores.
 ForwardTolerances forward_tolerances(const Dense& dense, const Arithmetic& arithmetic);
 
 }  // namespace assay::conformance::attention::flash

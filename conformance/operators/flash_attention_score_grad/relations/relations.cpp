@@ -19,7 +19,8 @@ spec::Extents statistics_extents(const Op::Problem& p) {
   return one;
 }
 
-/// Returns a tensor with one number for every query row, in all replicas.
+/// Returns a statistics tensor with one number for every query row. All copies of a statistic get
+/// the same number.
 spec::Tensor statistics(const spec::Parameter& parameter, const Op::Problem& p,
                         const spec::Extents& queries, const std::vector<double>& rows) {
   spec::Tensor tensor = guarded_tensor(parameter);
@@ -47,7 +48,7 @@ ElementIndex sink_index(const Op::Problem&, const spec::Tensor& tensor, const sp
           std::int64_t, std::int64_t n, std::int64_t, std::int64_t) { return offset + n * stride; };
 }
 
-/// Sets the statistics of rows that had no keys before and have only masked keys now: they get the
+/// After rows are moved, a row that had no keys may have only masked keys. Gives such rows the
 /// statistics of a fully masked row.
 void meet_masked_keys(const Op::Problem& p, reference::Operands<double>& rows) {
   const spec::Extents queries = query_extents(p);
@@ -108,8 +109,8 @@ bool is_of_fourth_entry_point(const Op::Problem& p) {
   return is_packed(p) && p.head_dim_rope == 0 && p.pse_type == 1;
 }
 
-/// Replaces softmaxInLayout by its other value. If a kernel declares a memory order of the
-/// statistics for that value, it gets this order.
+/// Replaces softmaxInLayout by its other value. If the kernel declares a memory order of the
+/// statistics for the new value, the statistics get this order.
 Experiment order_statistics(const Trial& base) {
   using enum spec::SoftmaxInLayout;
   Trial other = base;

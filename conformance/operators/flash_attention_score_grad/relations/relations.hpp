@@ -24,8 +24,8 @@ struct flash::RelationParts : flash::CommonParts<flash::Op> {
   static std::span<const Operand<Op>> operands();
   static std::span<const ComparedOutput<Op>> outputs();
   static std::vector<const Relation<Op>*> relations();
-  /// Also sets the statistics of rows that had no keys before and have only masked keys now to the
-  /// statistics of a fully masked row.
+  /// Moves the rows. A row that had no keys may then have only masked keys; it gets the statistics
+  /// of a fully masked row.
   static conformance::Trial<Op> rearranged(const conformance::Trial<Op>& base,
                                            const Op::Problem& problem, const Origins& origins);
 
@@ -45,9 +45,10 @@ using Experiment = conformance::Experiment<Op>;
 using Relation = conformance::Relation<Op>;
 using Piece = conformance::Piece<Op>;
 
-/// Relations that scale, add or shift the numbers.
+/// Relations (statements about several runs) that scale, add or shift input values.
 std::span<const Relation> arithmetic_relations();
-/// The relation between calls with different values of softmaxInLayout.
+/// The relation between calls with different values of softmaxInLayout (memory order of the
+/// statistics).
 std::span<const Relation> statistics_order_relations();
 
 }  // namespace attention::flash

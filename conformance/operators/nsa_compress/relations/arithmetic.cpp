@@ -17,7 +17,8 @@ Experiment zero_weight(const Trial& base) { return zeroed(base, &Rows::weight); 
 Experiment linear_weight(const Trial& base) { return cut_in_two(base, &Rows::weight); }
 Experiment linear_input(const Trial& base) { return cut_in_two(base, &Rows::input); }
 
-/// Sets one weight of every head to 1 (a different one in each head), and all other weights to 0.
+/// Sets one weight of every head to 1 and all other weights to 0. The position of this weight
+/// differs between heads.
 Experiment copy_token(const Trial& base) {
   const Op::Problem& p = base.problem;
   const spec::Extents inputs = input_extents(p), windows = output_extents(p);

@@ -1,4 +1,4 @@
 #pragma once
 
-// Declares the operator's relations for the templates that are instantiated for every operator.
+// Makes the operator's relations visible to the templates that are instantiated for every operator.
 #include "operators/nsa_compress/traits.hpp"

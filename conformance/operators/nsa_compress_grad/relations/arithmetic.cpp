@@ -27,8 +27,8 @@ Experiment linear_input(const Trial& base) {
   return cut_in_two(base, &Rows::input, {"weight_grad"});
 }
 
-/// Reverses the rows of one operand in the variant. Only the gradient `kept`, which must not
-/// change, is compared.
+/// Returns an experiment with one variant that reverses the rows of one input. Only the gradient
+/// named `kept`, which must not change, is compared.
 Experiment reversed(const Trial& base, RowsMember<Op> rows, const char* kept) {
   Experiment experiment = unchanged(base, base);
   std::ranges::reverse(experiment.variants[0].rows.*rows);
@@ -55,8 +55,8 @@ Experiment count_windows(const Trial& base) {
   return known(std::move(ones), {{"input_grad", std::move(counts)}});
 }
 
-/// For each head, sets one channel of output_grad to 1 in the middle window of the last sequence
-/// that has windows, and everything else to 0.
+/// In each head, sets one channel of output_grad to 1 in one window (the middle window of the last
+/// sequence that has windows), and everything else to 0.
 Experiment isolate_window(const Trial& base) {
   const Op::Problem& p = base.problem;
   const spec::Extents inputs = input_extents(p), windows = output_extents(p),
@@ -83,7 +83,7 @@ Experiment isolate_window(const Trial& base) {
   return known(std::move(trial), std::move(expected));
 }
 
-/// Returns, for every head, the sum of products of the rows and their gradients.
+/// Returns for every head the sum of products of the rows with their gradients.
 Numbers contracted(const spec::Extents& e, const Numbers& gradient, const Numbers& rows) {
   Numbers sums(static_cast<std::size_t>(e.heads), 0.0);
   for (std::int64_t row = 0; row < e.rows(); ++row)
@@ -99,18 +99,19 @@ Numbers magnitudes(Numbers values) {
   return values;
 }
 
-/// Two contractions (sums of products) of a run: input_grad with input, and weight_grad with
+/// Two sums of products (contractions) of a run: input_grad with input, and weight_grad with
 /// weight.
 struct Contractions {
   spec::Extents inputs, weights;
   Numbers input, weight;  ///< weight is in the order of the rows of weight_grad
 
-  /// Returns for every head the tolerance of the difference between the two contractions (the sums
-  /// of input_grad * input and of weight_grad * weight), from the tolerances of the elements.
+  /// Returns for every head the allowed difference between two contractions (the sums of input_grad
+  /// * input and of weight_grad * weight), computed from the tolerances of the elements.
   Numbers allowed(const OutputValues& of_elements) const {
     Numbers sum = contracted(inputs, of_elements.at("input_grad"), magnitudes(input));
     const Numbers more = contracted(weights, of_elements.at("weight_grad"), magnitudes(weight));
-    // This term covers the rounding of the contractions, which are sums in double.
+    // The factor 1 + 2^-20 covers the rounding errors of sums of products that are computed in
+    // double.
     for (std::size_t n = 0; n < sum.size(); ++n) sum[n] = (sum[n] + more[n]) * (1 + 0x1p-20);
     return sum;
   }

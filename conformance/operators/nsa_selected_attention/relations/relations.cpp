@@ -18,8 +18,8 @@ using attention::Origins;
 Experiment<Op> scale_value(const Trial<Op>& base) {
   return scaled(base, &Rows::value, {"attention_out"});
 }
-/// Gives every query the same score with every key, so softmax_sum is exactly the number of its
-/// keys.
+/// Sets all queries to 0, so that a query has the same score with every key. softmax_sum is then
+/// exactly the number of its keys.
 Experiment<Op> zero_query(const Trial<Op>& base) {
   Trial<Op> zero = base;
   zero.rows.query = times(std::move(zero.rows.query), 0);
@@ -31,8 +31,8 @@ Experiment<Op> zero_query(const Trial<Op>& base) {
 }
 bool has_no_mask(const Problem& p) { return !is_masked(p); }
 
-/// Repeats the keys, and repeats each list, so every query attends to each of its blocks twice:
-/// softmax_sum doubles, the other outputs do not change.
+/// Lists every block twice, with copies of the keys, so that every query attends to each of its
+/// blocks twice. softmax_sum doubles; the other outputs do not change.
 Experiment<Op> list_twice(const Trial<Op>& base) {
   Trial<Op> twice = base;
   twice.problem.selected_block_count *= 2;
@@ -72,7 +72,7 @@ std::span<const Operand<Op>> Parts::operands() {
 }
 
 std::span<const ComparedOutput<Op>> Parts::outputs() {
-  // The first copy of a statistic is compared.
+  // Each statistic is stored several times. The first copy is compared.
   static constexpr auto first = [](const Problem& p, const spec::Tensor& tensor,
                                    const spec::Extents&) -> ElementIndex {
     spec::Extents copies = query_extents(p);

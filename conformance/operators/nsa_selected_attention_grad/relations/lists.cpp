@@ -11,8 +11,8 @@ namespace assay::conformance::selected {
 using namespace selection;
 namespace {
 
-/// Runs the first half of every list and the second half separately. Both runs get the statistics
-/// and attention_out of the whole list.
+/// Runs the kernel separately with the first and with the second half of every list. Both runs get
+/// the statistics and attention_out of the complete lists.
 Experiment split_lists(const Trial& base) {
   const Op::Problem& p = base.problem;
   Op::Problem half = p;
@@ -35,8 +35,9 @@ Experiment split_lists(const Trial& base) {
   return experiment;
 }
 
-/// Compares runs with and without the mask. Only queries at the position of the last key, or after
-/// it, see all listed keys in both runs, so attention_out_grad of all other queries is set to zero.
+/// Compares runs with and without the causal mask. For queries before the last key of the sequence,
+/// the causal mask may hide listed keys, so attention_out_grad is set to zero there. All other
+/// queries see the same keys in both runs.
 Experiment drop_mask(const Trial& base) {
   const Op::Problem& p = base.problem;
   Trial masked = base;

@@ -28,11 +28,12 @@ using Experiment = conformance::Experiment<Op>;
 using Relation = conformance::Relation<Op>;
 using Piece = conformance::Piece<Op>;
 
-/// Relations that change list entries, their order or how often a block is listed.
+/// Relations (statements about several runs) that change list entries, the order of a list, or how
+/// often it contains a block.
 std::span<const Relation> list_relations();
-/// Relations that permute rows, or split the call.
+/// Relations (statements about several runs) that permute rows or split the call.
 std::span<const Relation> rearranging_relations();
-/// Relations that scale, add or shift the numbers.
+/// Relations (statements about several runs) that scale, add or shift input values.
 std::span<const Relation> arithmetic_relations();
 
 }  // namespace selected

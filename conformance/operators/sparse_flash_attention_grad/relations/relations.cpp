@@ -46,8 +46,8 @@ bool has_sequences(const Problem& p) { return p.batch > 1; }
 bool is_single(const Problem& p) { return p.batch == 1; }
 bool has_one_query(const Problem& p) { return p.seq_q == 1; }
 bool is_open(const Problem& p) { return p.sparse_mode == 0; }
-/// Returns whether every block can be split into two half blocks. This is impossible if a sequence
-/// ends with an incomplete block.
+/// Returns whether every block can be split into two blocks of half the size. This is impossible if
+/// a sequence ends with an incomplete block.
 bool may_halve(const Problem& p) {
   bool full = p.sparse_block_size > 8 && p.sparse_mode == 0;
   for (std::int64_t b = 0; b < p.batch; ++b) full &= p.length_kv(b) % p.sparse_block_size == 0;
@@ -61,8 +61,8 @@ Experiment<Op> views(const Trial<Op>& base) {
   return strided(base, spec::Striding::transposed, spec::Striding::contiguous);
 }
 
-/// Reverses the used part of every list. The last of its entries keeps its place if its block is
-/// not full.
+/// Reverses the used part of every list. If the last block of a sequence is incomplete, it remains
+/// the last entry of its list.
 Experiment<Op> reverse_lists(const Trial<Op>& base) {
   Trial<Op> reversed = base;
   const Problem& p = base.problem;
@@ -76,7 +76,8 @@ Experiment<Op> reverse_lists(const Trial<Op>& base) {
   return unchanged(base, std::move(reversed));
 }
 
-/// Names the same keys by twice as many blocks of half the size.
+/// Describes the same keys with blocks of half the size, so that each list has twice as many
+/// entries.
 Experiment<Op> halve_blocks(const Trial<Op>& base) {
   const Problem& p = base.problem;
   Trial<Op> halved = base;

@@ -22,7 +22,7 @@ struct Suite<spec::SparseFlashAttentionGrad>::RelationParts
     return reference::operands_of<double>(problem, inputs);
   }
   static void add_side(const Trial<Op>& trial, const Op::Parameters& call, Op::Inputs& inputs);
-  /// Moves each query together with its list. The heads of a token share a list.
+  /// Moves each query together with its list. The heads of a token share one list.
   static Trial<Op> rearranged(const Trial<Op>& base, const Op::Problem& problem,
                               const Origins& origins);
   static double cost_of_bounds(const Op::Problem& problem);

@@ -8,9 +8,10 @@
 
 namespace assay::adapters {
 
-/// `answer`: the time limit for an answer. `greet`: whether the program is queried once when it is
-/// opened. The query rejects a program that ends with an exit status other than 0 instead of
-/// answering (it was called wrongly or cannot start), and a program whose numerics cannot be read.
+/// `answer`: the time limit for an answer. `greet`: true queries the program once when it is
+/// opened. This query rejects a program that ends with a nonzero exit status instead of answering
+/// (it was called wrongly or cannot start), and a program that declares invalid numerics (its own
+/// arithmetic).
 struct CommandLimits {
   std::chrono::milliseconds answer{300'000};
   bool greet = false;

@@ -12,12 +12,13 @@
 #include "assay/spec/attention_problem.hpp"
 #include "assay/spec/call.hpp"
 
-/// The common parts of the suites for operators whose problem is an AttentionProblem. In these
-/// operators a mask defines which query attends to which key.
+/// The common parts of the test suites for attention operators with a mask: the mask defines which
+/// query attends to which key.
 namespace assay::conformance {
 namespace attention::flash {
 
-/// Contents that the input profile does not determine: mask, dropout bits and sink.
+/// Patterns for tensors that the input profile (the distribution of values) does not fill: mask,
+/// dropout bits and sink.
 struct Patterns {
   std::string mask = "random";     ///< of a user mask
   std::string drop = "random";     ///< of the dropout bits
@@ -26,16 +27,15 @@ struct Patterns {
   friend bool operator==(const Patterns&, const Patterns&) = default;
 };
 
-/// The names of the patterns for user masks: random, causal, dead_rows, ...
+/// Returns the patterns for user masks: random, causal, dead_rows, ...
 std::span<const InputProfile> mask_patterns();
-/// The names of the patterns for dropout bits: random, whole_rows, last_bits, all_kept,
-/// all_dropped.
+/// Returns the patterns for dropout bits: random, whole_rows, last_bits, all_kept, all_dropped.
 std::span<const InputProfile> drop_patterns();
 
-/// The names of the patterns for sinks: near, minus_10, plus_10, ...
+/// Returns the patterns for sinks: near, minus_10, plus_10, ...
 std::span<const InputProfile> sink_patterns();
 
-/// Returns the tensor that `parameter` describes; nothing if the problem has no such tensor.
+/// Return the tensor that `parameter` describes, or nothing if the problem has no such tensor.
 /// mask_of: see make_mask; pse_of: see make_pse; drop_mask_of: see make_drop_mask.
 std::optional<spec::Tensor> mask_of(const spec::Parameter& parameter,
                                     const spec::AttentionProblem& problem,
@@ -47,9 +47,9 @@ std::optional<spec::Tensor> drop_mask_of(const spec::Parameter& parameter,
                                          const spec::AttentionProblem& problem,
                                          const std::string& pattern, std::uint64_t seed);
 
-/// Returns the sink: for each query head the median of its rows' maxima without a sink, plus the
-/// distance of the pattern and a random number. `maxima`: in the order of Extents::row.
-/// Shapes: (heads_q). Errors: std::invalid_argument for an unknown pattern.
+/// Returns the sink tensor. The sink of a query head is the median of its row maxima (computed
+/// without a sink), plus a distance that the pattern defines and a random number. `maxima`: in the
+/// order of Extents::row. Shapes: (heads_q). Errors: std::invalid_argument for an unknown pattern.
 spec::Tensor sink_of(const spec::Parameter& parameter, const spec::AttentionProblem& problem,
                      const std::string& pattern, std::uint64_t seed,
                      std::span<const double> maxima);
@@ -57,8 +57,8 @@ spec::Tensor sink_of(const spec::Parameter& parameter, const spec::AttentionProb
 template <class Op>
 class RelationPartsOf;
 
-/// The part of a suite that these operators share. attention/flash/traits.hpp lists what an
-/// operator must add.
+/// The part of a test suite that attention operators with a mask share. attention/flash/traits.hpp
+/// lists the members that an operator must add.
 template <class Op>
 struct SuiteOf : SuiteDefaults<Op> {
   using Problem = typename Op::Problem;
@@ -68,7 +68,7 @@ struct SuiteOf : SuiteDefaults<Op> {
   static std::span<const PatternField<Op>> patterns();
   static std::span<const InputProfile> profiles();
   static std::span<const FieldRange> field_ranges();
-  /// Checks the fields of a case. Also rejects fields for which the entry point does not have a
+  /// Checks the fields of a case. Also rejects fields that the entry point does not have as a
   /// parameter.
   static void require_possible(const Case<Op>& c);
   static void settle_extents(Problem& problem, const std::function<bool(std::string_view)>& given);
@@ -87,7 +87,7 @@ struct SuiteOf : SuiteDefaults<Op> {
   static std::vector<Size> sizes(const Case<Op>& c);
   static std::span<const FormulaField<Op>> formula_fields();
   static double expected_cost(const Case<Op>& c);
-  /// Number of elements of query and key, over all heads.
+  /// Returns the number of elements of query and key, over all heads.
   static std::int64_t tensor_elements(const Problem& problem);
 
   static std::span<const Reduction<Op>> reductions();
@@ -97,27 +97,28 @@ struct SuiteOf : SuiteDefaults<Op> {
 }  // namespace attention::flash
 namespace flash = attention::flash;
 
-/// The mask of the case, with the strides of its inputs. Mode 0: the pattern `c.patterns.mask`, and
-/// masked outside pre_tokens and next_tokens. Mode 5: only the prefix. Compressed modes: the
-/// canonical compressed mask. Returns nothing if the problem does not have a mask.
+/// Returns the mask of the case, with the strides of its inputs. In mode 0 it contains the pattern
+/// `c.patterns.mask`, and also masks all pairs outside pre_tokens and next_tokens. In mode 5 it
+/// contains only the prefix. In compressed modes it is the canonical compressed mask. Returns
+/// nothing if the problem does not have a mask.
 template <class Op>
 std::optional<spec::Tensor> make_mask(const Case<Op>& c) {
   const auto call = call_of(c.problem, c.entry_point, c.product, c.inputs, c.outputs);
   return flash::mask_of(call.parameters.atten_mask, c.problem, c.patterns.mask, c.seed);
 }
 
-/// The position bias of the case. Its values come from the input profile and are as large as the
-/// scores. In the shapes with 1024 rows it depends only on i - j; slopes are positive or negative.
-/// Returns nothing if the problem does not have a bias.
+/// Returns the position bias of the case. Its values are random, with the distribution of the input
+/// profile, and about as large as the scores. In the shapes with 1024 rows it depends only on i -
+/// j; slopes are positive or negative. Returns nothing if the problem does not have a bias.
 template <class Op>
 std::optional<spec::Tensor> make_pse(const Case<Op>& c) {
   const auto call = call_of(c.problem, c.entry_point, c.product, c.inputs, c.outputs);
   return flash::pse_of(call.parameters.pse_shift, c.problem, c.profile, c.seed);
 }
 
-/// The dropout bits of the case, from the pattern `c.patterns.drop`. 1 keeps the pair. Bits and
-/// bytes after the last score contain the guard pattern. Returns nothing if the problem does not
-/// have a drop mask.
+/// Returns the dropout bits of the case, from the pattern `c.patterns.drop`. A bit of 1 keeps the
+/// pair. Bits and bytes after the last score contain the guard pattern. Returns nothing if the
+/// problem does not have a drop mask.
 template <class Op>
 std::optional<spec::Tensor> make_drop_mask(const Case<Op>& c) {
   const auto call = call_of(c.problem, c.entry_point, c.product, c.inputs, c.outputs);

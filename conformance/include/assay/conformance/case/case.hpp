@@ -16,18 +16,18 @@
 
 namespace assay::conformance {
 
-/// How a case is judged. exact, exact_staged: every output bit must match. (In exact_staged the
-/// staged values are exact, or rounding ties.) bound: every element has a tolerance. arguments:
-/// only the call is judged, no output is computed. relation: several runs are compared with each
-/// other.
+/// The track of a case: the method by which it is judged. exact, exact_staged: every output bit
+/// must match. In exact_staged, the values that the kernel rounds to 16 bits are representable, or
+/// they are ties. bound: every element has a tolerance. arguments: only the reaction to the call is
+/// judged, no output is computed. relation: several runs are compared with each other.
 enum class Track : std::uint8_t { exact, exact_staged, bound, arguments, relation };
 
-/// The parts of the judge that depend on the operator. suite.hpp lists the members. Every operator
-/// has a specialisation.
+/// The parts of the judge that depend on the operator. Every operator has a specialisation;
+/// suite.hpp lists the members.
 template <class Op>
 struct Suite;
 
-/// A named way to fill the tensors, described in one sentence.
+/// A named way to fill the tensors, with a one-sentence description.
 struct InputProfile {
   std::string_view name, sentence;
 };
@@ -35,8 +35,8 @@ struct InputProfile {
 template <class Op>
 struct Case;
 
-/// A field of a case that selects the contents of a tensor that the input profile does not fill,
-/// such as a mask.
+/// A field of a case that selects the contents of one tensor, such as a mask, that the input
+/// profile (the distribution of values) does not fill.
 template <class Op>
 struct PatternField {
   using Patterns = typename Suite<Op>::Patterns;
@@ -47,7 +47,8 @@ struct PatternField {
   std::span<const InputProfile> (*names)();  ///< the accepted names
 };
 
-/// One call as plain data: all fields of its replay line. They determine the values of all tensors.
+/// One test call as plain data: all fields of its replay line (the text that describes the case).
+/// The fields determine the values of all tensors.
 template <class Op>
 struct Case {
   using Operator = Op;
@@ -60,8 +61,8 @@ struct Case {
   std::string profile = "normal";  ///< input profile of track bound, see `profiles()`
   typename Suite<Op>::Patterns patterns;
   std::string relation;  ///< track relation: its name, see `list relations`
-  /// "ID:name", another legal way to make the call, or "formula:...", a formula of the user
-  /// (docs/variants.md); empty: the default call.
+  /// Another way to make the call. "ID:name": a legal variant of a requirement; "formula:...": a
+  /// user's formula (docs/variants.md); empty: the default call.
   std::string variant;
   /// "kv:0-511" or "q:0-127": only the gradient of these keys (queries) is judged
   /// (docs/partial_gradients.md); empty: the whole gradient.
@@ -80,8 +81,8 @@ struct Case {
   friend bool operator==(const Case&, const Case&) = default;
 };
 
-/// Calls visit(name, member, meaning) for every field of the replay line of a case. The fields of
-/// the problem come first.
+/// Calls visit(name, member, meaning) for every field of a case's replay line. The fields of the
+/// problem come first.
 template <class CaseType, class Visitor>
 void visit_case_fields(CaseType& c, Visitor&& visit) {
   visit_fields(c.problem, visit);
@@ -120,40 +121,42 @@ void visit_case_fields(CaseType& c, Visitor&& visit) {
   visit("seed", c.seed, "seed of every tensor");
 }
 
-/// Writes a list as in "3,2x512": numbers separated by commas; COUNTxNUMBER for a repeated number.
+/// Returns a list as text, for example "3,2x512": numbers separated by commas, COUNTxNUMBER for a
+/// repeated number.
 std::string list_text(const std::vector<std::int64_t>& values);
 
-/// Every field of the replay line as text: (name, value) in the order of `visit_case_fields`.
+/// Returns every field of the replay line as text: (name, value), in the order of
+/// `visit_case_fields`.
 template <class Op>
 std::vector<std::pair<std::string, std::string>> field_texts(const Case<Op>& c);
 
-/// The replay line "<operator> --dtype=bf16 ..." in canonical form, without fields that have their
-/// default value. Parsing it gives an equal case.
+/// Returns the replay line of the case, "<operator> --dtype=bf16 ...", in canonical form. Omits
+/// fields with their default value. Parsing the line gives an equal case.
 template <class Op>
 std::string command_line(const Case<Op>& c);
 
-/// Parses a case from the words "--name=value". Errors: std::invalid_argument with the word, its
-/// value and the accepted values.
+/// Parses a case from words of the form "--name=value". Errors: std::invalid_argument with the
+/// word, its value and the accepted values.
 template <class Op>
 Case<Op> parse_case(const std::vector<std::string>& words);
 
-/// The command "assay run LINE --implementation=NAME", quoted for a shell.
+/// Returns the command "assay run LINE --implementation=NAME", quoted for a shell.
 std::string replay_command(const std::string& command_line, const std::string& implementation);
 
-/// The words of a replay line after the operator's name. Errors: std::invalid_argument if the line
-/// names a different operator.
+/// Returns the words of a replay line after the operator's name. Errors: std::invalid_argument if
+/// the line names a different operator.
 std::vector<std::string> case_words(const std::string& command_line,
                                     std::string_view operator_name);
 
-/// 12 hexadecimal digits of a hash of the replay line.
+/// Returns the id of a case: 12 hexadecimal digits of a hash of its replay line.
 std::string case_id(std::string_view command_line);
 
-/// The call of the case, changed by its variant or its violation. Errors: std::invalid_argument for
-/// an unknown variant or violation.
+/// Returns the kernel call of the case, with the change that its variant or violation makes.
+/// Errors: std::invalid_argument for an unknown variant or violation.
 template <class Op>
 spec::Call<Op> call_of(const Case<Op>& c);
 
-/// The id of the requirement in the name "ID:name" of a variant or violation.
+/// Returns the requirement id in the name "ID:name" of a variant or violation.
 std::string_view requirement_named_in(std::string_view way);
 
 }  // namespace assay::conformance

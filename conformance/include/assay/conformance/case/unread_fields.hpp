@@ -8,9 +8,9 @@
 
 namespace assay::conformance {
 
-/// Returns a sentence for each field that the user set but this case does not use; only for cases
-/// that compute outputs. The sentence says what is missing, for example "--sparse_mode=3 hides no
-/// key without a mask: add --atten_mask=compressed".
+/// Returns a sentence for each field that the user has set but this case does not use. Returns
+/// nothing for cases that compute no outputs. A sentence says what is missing, for example
+/// "--sparse_mode=3 hides no key without a mask: add --atten_mask=compressed".
 template <class Op>
 std::vector<std::string> unread_fields(const Case<Op>&) {
   return {};

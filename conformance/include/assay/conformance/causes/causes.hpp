@@ -13,7 +13,7 @@
 
 namespace assay::conformance {
 
-/// A fact that several cases of a cause show.
+/// An observation that several failing cases with the same cause share.
 template <class Fact>
 struct Common {
   Fact fact = {};
@@ -23,23 +23,23 @@ struct Common {
   bool operator==(const Common&) const = default;
 };
 
-/// A probable bug: a property that failing cases share and conforming cases do not have. Its
-/// sentences: report/cause_text.hpp.
+/// A probable bug of the kernel: a property that failing cases share and conforming cases do not
+/// have. report/cause_text.hpp writes sentences about it.
 struct Cause {
   std::vector<std::string> outputs;  ///< outputs that fail; empty: the whole call fails
-  /// How the outputs relate to the expected values; absent if no deviation is frequent.
+  /// How the outputs differ from the expected values. Absent if no such deviation is frequent.
   std::optional<Common<Deviation>> deviation = {};
-  /// Where elements fail; absent if no place is frequent.
+  /// The positions of failing elements. Absent if no position is frequent.
   std::optional<Common<std::vector<AxisPlace>>> places = {};
-  std::optional<PairPart> wrong = {};   ///< of pairs: the part that is wrong
-  bool refuses_nothing = false;         ///< the kernel accepts nearly all forbidden calls
-  Verdict verdict = {};                 ///< the most frequent one of its cases
-  Rule rule = {};                       ///< the rule that gave it
-  std::int64_t decided = 0;             ///< cases with this verdict by this rule
-  double least_error = 0;               ///< of |actual - expected| / tau beyond the bound
-  double largest_error = 0;             ///< likewise; 0: no error is beyond the bound
-  std::string stage = {};               ///< the stage whose outputs fail: "dP, the row term or dS";
-                                        ///< empty: the stage is unknown
+  std::optional<PairPart> wrong = {};  ///< of pairs: the part that is wrong
+  bool refuses_nothing = false;        ///< the kernel accepts nearly all forbidden calls
+  Verdict verdict = {};                ///< the most frequent one of its cases
+  Rule rule = {};                      ///< the rule that gave it
+  std::int64_t decided = 0;            ///< cases with this verdict by this rule
+  double least_error = 0;              ///< of |actual - expected| / tau beyond the bound
+  double largest_error = 0;            ///< likewise; 0: no error is beyond the bound
+  /// The step of the computation that fails: "dP, the row term or dS". Empty: unknown.
+  std::string stage = {};
   std::vector<FieldTerm> terms;         ///< separate its cases from others; empty: no field does
   std::vector<std::string> cases = {};  ///< ids, in the order of the cases
   std::int64_t others = 0;              ///< cases with these fields that do not fail this way
@@ -49,12 +49,12 @@ struct Cause {
   bool operator==(const Cause&) const = default;
 };
 
-/// The causes of all failing cases; the cause with most cases comes first. The cases are grouped by
-/// way of failing: a tensor that breaks a limit, or a verdict about the call. For each way, rules
-/// are learnt one after the other. Each rule removes the cases that it explains; it may have
-/// exceptions. A rule is accepted only if it saves bits: the rule and its exceptions must take
-/// fewer bits than a list of the failing cases. So more cases never make a cause worse. Ways of
-/// failing with nearly the same cases become one cause.
+/// Returns the causes of all failing cases; the cause with most cases comes first. Cases are first
+/// grouped by their failure: a tensor that exceeds a limit, or a verdict about the call. For each
+/// group, the search finds one rule after another. Each rule removes the cases that it explains; it
+/// may have exceptions. A rule is accepted only if it saves bits: the rule and its exceptions must
+/// take fewer bits than a list of the failing cases. Groups with nearly the same cases become one
+/// cause.
 std::vector<Cause> causes_of(const std::vector<CaseReport>& cases,
                              const std::vector<ShrunkCase>& shrunk);
 

@@ -14,14 +14,16 @@ namespace assay::conformance::compression {
 template <class Op>
 struct RelationPartsOf;
 
-/// The part of a suite that all operators on packed sequences with sliding windows share. The input
-/// profile fills all tensors. compression/traits.hpp lists what an operator must add.
+/// The common part of the test suites for operators with packed sequences and sliding windows. The
+/// input profile (the distribution of values) fills all tensors. compression/traits.hpp lists the
+/// members that an operator must add.
 template <class Op>
 struct SuiteOf : BilinearSuite<Op> {
   using Problem = typename Op::Problem;
   using RelationParts = RelationPartsOf<Op>;
 
-  /// Tokens of an fp16 input are divided by a power of two if a sum would overflow.
+  /// Generates random inputs. Divides the tokens of an fp16 input by a power of two if a sum would
+  /// overflow.
   static typename Op::Inputs draw(const Case<Op>& c);
   static std::span<const InputProfile> profiles();
   static std::span<const FieldRange> field_ranges();
@@ -33,8 +35,8 @@ struct SuiteOf : BilinearSuite<Op> {
   static std::vector<Size> sizes(const Case<Op>& c);
   static double multiply_adds(const Problem& problem);
   static double expected_cost(const Case<Op>& c);
-  /// The number of elements of a tensor with a row per token, plus that of a tensor with a row per
-  /// window.
+  /// Returns the number of elements of two tensors together: one with a row per token, one with a
+  /// row per window.
   static std::int64_t tensor_elements(const Problem& problem);
 
   static std::span<const Reduction<Op>> reductions();

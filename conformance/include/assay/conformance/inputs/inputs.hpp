@@ -12,20 +12,20 @@
 
 namespace assay::conformance {
 
-/// Creates a tensor as `parameter` describes it. Its whole storage contains the guard pattern of
-/// its type. For floats the pattern is a NaN.
+/// Creates a tensor as `parameter` describes it, and fills its whole storage with the guard pattern
+/// of its type. For floats the pattern is a NaN.
 spec::Tensor guarded_tensor(const spec::Parameter& parameter);
 
-/// Copies the elements bit by bit into a tensor with the strides and offset of `parameter`.
-/// `parameter` must have the tensor's type and shape. The rest of the storage contains the guard
-/// pattern.
+/// Copies a tensor bit by bit into the strides and offset of `parameter`. `parameter` must have the
+/// tensor's type and shape. The rest of the storage contains the guard pattern.
 spec::Tensor restrided(const spec::Tensor& tensor, const spec::Parameter& parameter);
 
-/// The bit pattern of poison: a NaN of this type that no kernel computes.
+/// Returns the poison of this type: the bit pattern of a NaN that no kernel computes. Poison shows
+/// which elements a kernel has not written.
 std::uint32_t poison_of(spec::DType dtype);
 
-/// Creates a tensor as `parameter` describes it. Its whole storage contains poison, including the
-/// viewed elements.
+/// Creates a tensor as `parameter` describes it, and fills its whole storage with poison (a NaN
+/// pattern), including the viewed elements.
 spec::Tensor poisoned_tensor(const spec::Parameter& parameter);
 
 /// Calls visit(documented name, tensor) for every tensor that is present in the inputs or outputs.
@@ -50,16 +50,16 @@ const spec::Tensor* find_tensor(const Tensors& tensors, std::string_view name) {
   return found;
 }
 
-/// Returns the input tensors of a case of track bound, with the values of its input profile and the
-/// strides of the case.
+/// Returns the input tensors of a case of track bound (judged with tolerances). The input profile
+/// (the distribution of values) and the strides are those of the case.
 template <class Op>
 typename Op::Inputs make_inputs(const Case<Op>& c) {
   return Suite<Op>::draw(c);
 }
 
-/// Creates one output for each output parameter of the call, with the strides of the case, and the
-/// outputs that the case has in addition (Suite<Op>::add_outputs). The whole storage contains
-/// poison, including the viewed elements.
+/// Creates the output tensors of the call, with the strides of the case: one for each output
+/// parameter, and those that Suite<Op>::add_outputs adds. The whole storage contains poison (a NaN
+/// pattern), including the viewed elements.
 template <class Op>
 typename Op::Outputs make_outputs(const Case<Op>& c) {
   const auto call = call_of(c.problem, c.entry_point, c.product, c.inputs, c.outputs);
@@ -75,8 +75,8 @@ typename Op::Outputs make_outputs(const Case<Op>& c) {
   return outputs;
 }
 
-/// The rows to judge, ascending: either all rows, or the first row, the last row, rows at tile
-/// edges and random rows.
+/// Returns the row numbers to judge, in ascending order: either all rows, or the first row, the
+/// last row, rows at tile edges and random rows.
 std::vector<std::int64_t> judged_rows(std::int64_t extent, std::int64_t wanted, std::uint64_t seed);
 
 }  // namespace assay::conformance

@@ -7,20 +7,21 @@
 
 namespace assay::conformance {
 
-/// Philox4x64-10 (Salmon, Moraes, Dror, Shaw: "Parallel random numbers: as easy as 1, 2, 3", 2011)
-/// with the key (seed, stream). Block i encrypts the counter (i + 1, place), as numpy's Philox(key,
-/// counter=[0, *place]) does. Every value depends only on seed, stream, place and i, not on
-/// threads, order, layout or machine.
+/// The random generator Philox4x64-10 (Salmon, Moraes, Dror, Shaw: "Parallel random numbers: as
+/// easy as 1, 2, 3", 2011) with the key (seed, stream). Block i encrypts the counter (i + 1,
+/// place), as numpy's Philox(key, counter=[0, *place]) does. Every value depends only on seed,
+/// stream, place and i, not on threads, order, layout or machine.
 class Random {
  public:
   using Block = std::array<std::uint64_t, 4>;
-  /// The three upper words of the counter, which select a place in a tensor.
+  /// The three upper words of the counter of the generator. They encode a position in a tensor.
   using Place = std::array<std::uint64_t, 3>;
 
   constexpr Random(std::uint64_t seed, std::uint64_t stream, Place place = {})
       : key_{seed, stream}, place_(place) {}
 
-  /// The random numbers of the same key at another place. Different places share no numbers.
+  /// Returns a generator with the same key for another position in the tensor. Generators of
+  /// different positions share no numbers.
   constexpr Random at(Place place) const { return {key_[0], key_[1], place}; }
 
   constexpr Block block(std::uint64_t index) const {
@@ -34,9 +35,9 @@ class Random {
     }
     return x;
   }
-  /// The first 64-bit word of the block.
+  /// Returns the first 64-bit word of block `index`.
   constexpr std::uint64_t bits(std::uint64_t index) const { return block(index)[0]; }
-  /// Uniform in [0, 1); a multiple of 2^-53.
+  /// Returns a uniform random number in [0, 1), a multiple of 2^-53.
   constexpr double uniform(std::uint64_t index) const {
     return static_cast<double>(bits(index) >> 11) * 0x1p-53;
   }
@@ -45,8 +46,9 @@ class Random {
     const auto span = static_cast<std::uint64_t>(last - first) + 1;
     return first + static_cast<std::int64_t>(bits(index) % span);
   }
-  /// Nearly normal (mean 0, standard deviation 1): the sum of the twelve 16-bit numbers in the
-  /// first three words of the block, minus the mean of such a sum, times 2^-16.
+  /// Returns a nearly normal random number (mean 0, standard deviation 1): the sum of the twelve
+  /// 16-bit numbers in the first three words of the block, minus the mean of such a sum, times
+  /// 2^-16.
   constexpr double normal(std::uint64_t index) const {
     const Block words = block(index);
     constexpr std::uint64_t every_other = 0x0000ffff0000ffff;
@@ -71,7 +73,8 @@ class Random {
   Place place_;
 };
 
-/// One stream for each tensor, the same in every input profile.
+/// The random streams: one for each tensor. All input profiles (distributions of values) use the
+/// same streams.
 enum class Stream : std::uint64_t {
   query,
   key,
@@ -90,7 +93,7 @@ enum class Stream : std::uint64_t {
   statistics
 };
 
-/// The number of the random stream for a tensor that the enumeration `Stream` does not contain.
+/// Returns the number of the random stream for a tensor that is not in the enumeration `Stream`.
 constexpr Stream stream_named(std::string_view tensor) {
   std::uint64_t hash = 0xcbf29ce484222325u;
   for (const char letter : tensor)
@@ -98,7 +101,7 @@ constexpr Stream stream_named(std::string_view tensor) {
   return static_cast<Stream>(hash | 1u << 31);  // not in the list
 }
 
-/// The random numbers of one stream. Different streams of a seed share no numbers.
+/// Returns the random generator of one stream. Different streams of a seed share no numbers.
 constexpr Random stream(std::uint64_t seed, Stream which) {
   return {seed, static_cast<std::uint64_t>(which)};
 }

@@ -7,14 +7,15 @@
 
 namespace assay::conformance {
 
-/// The largest error of one rounding to a type; 0 if the kernel does not round to this type.
+/// Computes the largest error of one rounding to a type. The error is 0 if the kernel does not
+/// round to this type.
 struct RoundingError {
   RoundingError(spec::DType type, spec::Rounding rounding);
 
-  /// The largest error for a value of magnitude up to x.
+  /// Returns the largest rounding error of a value with magnitude up to x.
   double operator()(double x) const { return half_ulp(x, leading_power(x)); }
-  /// Equation E1 for one magnitude or for a SIMD vector of magnitudes. `power`: their leading
-  /// powers of two.
+  /// Equation E1. Returns the largest rounding error for one magnitude or for a SIMD vector of
+  /// magnitudes. `power`: the leading powers of two of the magnitudes.
   template <class V>
   [[gnu::always_inline]] V half_ulp(const V& x, const V& power) const {
     if (relative == 0) return V{};
@@ -32,8 +33,9 @@ struct RoundingError {
   bool is_capped;          ///< the rounding is not random, so its error is at most the value
 };
 
-/// The numbers that the bounds need: a kernel's numerics, for tensors of type `io`. Comments use
-/// the symbols of the derivation in conformance/README.md.
+/// The numbers for the error bounds. They follow from a kernel's numerics (declared arithmetic) and
+/// from the type `io` of the tensors. Comments use the symbols of the derivation in
+/// conformance/README.md.
 struct Arithmetic {
   Arithmetic(const spec::Numerics& numerics, spec::DType io);
 
@@ -53,15 +55,15 @@ struct Arithmetic {
   bool row_coherent;     ///< roundings are shared along a row: no bias test
   bool has_rough_log;    ///< the declared error of ln z in P may outweigh the final cast
 
-  /// The largest error of rounding an intermediate value of magnitude up to x.
+  /// Returns the largest error of rounding an intermediate value with magnitude up to x.
   double stage_error(double x) const { return of_stage(x); }
   /// Returns whether the sign of the final cast's error near `value` is known. It is known for a
   /// tie that rounds away from zero, and for a subnormal.
   bool cast_is_biased(double value) const;
-  /// The error that the final cast adds to `value`, if it rounds to nearest.
+  /// Returns the error that the final cast adds to `value`, if it rounds to nearest.
   double cast_error(double value) const;
   /// Returns whether the final cast turns `value` into one of the few smallest numbers of the type.
-  /// Its error is not random then.
+  /// The cast error is then not random.
   bool cast_is_coarse(double value) const;
   double out_error(double x) const { return of_out(x); }
   double store_s_error(double x) const { return of_score(x); }
@@ -71,25 +73,26 @@ struct Arithmetic {
   RoundingError of_stage, of_out, of_score, of_prob, of_dprob;
 };
 
-/// Unit roundoff of fp16 or bf16. It is 0 for fp32, because kernels compute in fp32.
+/// Returns the unit roundoff of fp16 or bf16. Returns 0 for fp32, because kernels compute in fp32.
 double unit_roundoff(spec::DType type);
 
-/// Half the smallest subnormal of fp16 or bf16: the largest error of rounding to nearest near 0. It
-/// is 0 for fp32.
+/// Returns half the smallest subnormal of fp16 or bf16: the largest error of rounding to nearest
+/// near 0. Returns 0 for fp32.
 double underflow_of(spec::DType type);
 
-/// Below this limit the type has so few numbers that the error of the final cast is not random.
+/// Returns the limit below which the type has so few numbers that the error of the final cast is
+/// not random.
 double coarsest_of(spec::DType type);
 
-/// The error that an output of this type may have near 0. Kernels compute in fp32, and devices may
-/// flush numbers below 2^-126 to zero, in up to 2^16 terms of a sum. fp16 does not have such small
-/// numbers; its error is half its smallest subnormal.
+/// Returns the error that an output of this type may have near 0. Kernels compute in fp32, and
+/// devices may flush numbers below 2^-126 to zero, in up to 2^16 terms of a sum. fp16 does not have
+/// such small numbers; its error is half its smallest subnormal.
 double output_underflow_of(spec::DType type);
 
-/// The smallest number that becomes infinity of `type` when rounded to nearest.
+/// Returns the smallest number that becomes infinity of `type` when rounded to nearest.
 double overflow_threshold(spec::DType type);
 
-/// The largest finite value of `type`.
+/// Returns the largest finite value of `type`.
 double largest_finite(spec::DType type);
 
 }  // namespace assay::conformance

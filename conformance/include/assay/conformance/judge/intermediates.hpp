@@ -7,14 +7,16 @@
 
 namespace assay::conformance {
 
-/// Values that the definition computes between inputs and outputs. Dense, row-major.
+/// An array of values that the high-precision definition of the operator computes between inputs
+/// and outputs. Contiguous, row-major.
 struct Intermediate {
   std::string name;  ///< "S", "P", ...
   spec::Shape shape;
   std::vector<double> values;  ///< NaN where a value does not exist
 };
 
-/// The arrays in the order of computation, for a developer who compares one stage after another.
+/// The intermediate arrays in the order of computation. A developer can compare one step of a
+/// kernel after another.
 struct Intermediates {
   std::vector<Intermediate> arrays;
   std::string left_out;  ///< why arrays are missing; empty: none is missing

@@ -12,22 +12,23 @@
 #include "assay/spec/numerics.hpp"
 #include "assay/spec/passes_on.hpp"
 
-/// Checks whether a failing kernel is correct but declares the wrong numerics.
+/// Checks whether a failing kernel is correct but declares wrong numerics (properties of its
+/// arithmetic).
 namespace assay::conformance {
 
-/// Numerics that differ from the declared ones. The text names the difference, e.g.
-/// "operand_scaled=true", or the preset.
+/// Numerics that differ from the kernel's declaration. The text describes the difference, e.g.
+/// "operand_scaled=true", or names a preset.
 struct OtherNumerics {
   std::string text;
   std::function<spec::Numerics(spec::Numerics declared, spec::DType io)> of;
 };
 
-/// All candidates. Weak numerics are not among them, because every kernel conforms with weak
-/// numerics.
+/// Returns all numerics that are tried in place of the declared ones. Weak numerics are left out,
+/// because every kernel conforms with them.
 std::vector<OtherNumerics> other_numerics(const spec::Numerics& declared, spec::DType io,
                                           std::string_view operator_name);
 
-/// A kernel that declares other numerics.
+/// Wraps a kernel, and declares other numerics (another arithmetic) for it.
 template <class Op>
 class DeclaredOtherwise final : public spec::PassesOn<Op> {
  public:
@@ -42,33 +43,35 @@ class DeclaredOtherwise final : public spec::PassesOn<Op> {
   const OtherNumerics& other_;
 };
 
-/// The largest error of a report, divided by its tolerance.
+/// Returns the largest error in a report, divided by its tolerance.
 inline double largest_share(const CaseReport& report) {
   double largest = 0;
   for (const TensorReport& tensor : report.tensors) largest = std::max(largest, tensor.worst);
   return largest;
 }
 
-/// Result of judging the failing cases of one cause again with other declared numerics.
+/// The result of judging failing cases with the same cause again, with other declared numerics.
 struct NumericsFit {
   std::string text;  ///< those numerics; empty if none fits
   std::int64_t run = 0, conform = 0;
 };
 
-/// `explained_share`: share of the failing cases that must conform with the other numerics.
-/// `first_tried`: number of cases on which each candidate is tried first. Looser numerics may fit a
-/// few cases by chance, but hardly ever twelve.
+/// `explained_share`: the fraction of the failing cases that must conform with the other numerics
+/// (declared arithmetic). `first_tried`: the number of cases on which each candidate is tried
+/// first. A few cases may conform by chance with numerics that allow larger errors, but twelve
+/// cases hardly ever do.
 inline constexpr double explained_share = 0.95;
 inline constexpr std::size_t first_tried = 12;
-/// Candidates whose tolerance is nearly the tightest count as equal. The most common of them is
-/// reported.
+/// Several candidates may have a tolerance that is nearly the tightest one. These count as equally
+/// good, and the search reports the most common numerics among them.
 inline constexpr double about_as_tight = 0.7;
 
-/// Searches for numerics with which the kernel would conform.
+/// Searches for numerics (a declared arithmetic) with which the kernel would conform.
 template <class Op>
 class NumericsSearch {
  public:
-  /// `failing`: cases of one cause, cheapest first. `ends`: returns true if no time is left.
+  /// `failing`: failing cases with the same cause, cheapest first. `ends`: returns true if no time
+  /// is left.
   NumericsSearch(const std::vector<Case<Op>>& failing, spec::Implementation<Op>& kernel,
                  const std::function<bool()>& ends)
       : failing_(failing), kernel_(kernel), ends_(ends) {
@@ -76,8 +79,9 @@ class NumericsSearch {
     for (std::size_t k = 0; k < count; ++k) first_.push_back(k * failing.size() / count);
   }
 
-  /// Returns the tightest numerics with which nearly all failing cases and the case `another`
-  /// conform. Tightest: the errors use the largest share of their tolerances.
+  /// Returns the tightest numerics (declared arithmetic) with which nearly all failing cases
+  /// conform, and also the case `another`. Numerics are tight if the errors use a large fraction of
+  /// their tolerances.
   NumericsFit best(const Case<Op>& another) const {
     const auto& problem = failing_.front().problem;
     std::vector<std::pair<double, OtherNumerics>> candidates;
@@ -112,7 +116,7 @@ class NumericsSearch {
                : contribution(report.verdict) == ExitCode::conformant;
   }
 
-  /// Judges the remaining failing cases too, as long as there is time.
+  /// Judges the other failing cases too, while there is time.
   NumericsFit of_all(const OtherNumerics& other) const {
     NumericsFit fit{.text = other.text, .run = std::ssize(first_), .conform = std::ssize(first_)};
     double share = 0;

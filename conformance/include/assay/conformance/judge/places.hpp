@@ -11,12 +11,12 @@
 
 namespace assay::conformance {
 
-/// Maps each element of `expected`, in its order, to its index in the dense output (row-major,
+/// Returns, for each element of `expected`, its index in the contiguous output (row-major,
 /// documented shape). Errors: std::invalid_argument if the case does not have this output.
 template <class Op>
 std::vector<std::int64_t> places_of(const Case<Op>& c, const Expected& expected);
 
-/// Returns the extents of an input that has numbered rows, or nothing for other inputs.
+/// Returns the extents of an input with numbered rows, or nothing for other inputs.
 template <class Op>
 std::optional<spec::Extents> extents_of_input(const typename Op::Problem& problem,
                                               std::string_view name);

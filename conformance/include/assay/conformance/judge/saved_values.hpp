@@ -8,9 +8,9 @@
 
 namespace assay::conformance {
 
-/// Some inputs of a gradient are results of a forward. Compares these tensors of `inputs` with the
-/// exact forward of the other ones; the tolerance follows from the numerics of the forward. Returns
-/// nothing if no input of the operator is judged in this way.
+/// Some inputs of a gradient are results of the forward pass. Compares these tensors of `inputs`
+/// with an exact forward pass of the other inputs; the tolerance follows from the numerics of the
+/// forward. Returns nothing if the operator has no such inputs.
 template <class Op>
 std::optional<CaseReport> judge_saved_values(const Case<Op>& c, const typename Op::Inputs& inputs,
                                              const spec::Numerics& numerics);

@@ -4,17 +4,18 @@
 
 namespace assay::conformance {
 
-/// Three sums over the same terms factor * x.
+/// Arrays for three sums over the same terms factor * x.
 struct ProductSums {
   double *sum, *absolute, *squares;
 };
 
-/// For each element: sum += factor x, absolute += |factor x|, squares += (factor x)^2.
+/// Adds products to three sums, for each element: sum += factor x, absolute += |factor x|, squares
+/// += (factor x)^2.
 void add_products(double factor, const double* x, std::int64_t count, const ProductSums& sums);
 
-/// y += factor x.
+/// Adds a scaled vector: y += factor x.
 void add_scaled(double factor, const double* x, std::int64_t count, double* y);
-/// y += factor |x|.
+/// Adds scaled magnitudes: y += factor |x|.
 void add_scaled_abs(double factor, const double* x, std::int64_t count, double* y);
 
 }  // namespace assay::conformance

@@ -9,8 +9,8 @@
 
 namespace assay::conformance {
 
-/// A case of FlashAttentionScore whose correct outputs are known exactly, in any order of
-/// summation.
+/// A case of FlashAttentionScore whose inputs make every correct kernel compute the same outputs,
+/// bit by bit.
 struct ForwardExactCase {
   spec::FlashAttentionScore::Inputs inputs;
   std::vector<Dyadic> softmax_max, softmax_sum,
@@ -24,7 +24,7 @@ struct RelationParts;
 }  // namespace attention::flash_forward
 namespace flash_forward = attention::flash_forward;
 
-/// The operator supports all layouts, and every mask, bias and dropout of the documents.
+/// The suite covers all documented layouts, masks, biases and dropouts of the operator.
 template <>
 struct Suite<spec::FlashAttentionScore> : flash::SuiteOf<spec::FlashAttentionScore> {
   using Op = spec::FlashAttentionScore;
@@ -35,11 +35,11 @@ struct Suite<spec::FlashAttentionScore> : flash::SuiteOf<spec::FlashAttentionSco
   static Op::Inputs draw(const Case<Op>& c);
   static bool has_other_outputs(const Op::Problem& problem, const Op::Problem& changed,
                                 const Op::Inputs& inputs);
-  /// Approximate cost of one run (multiply-adds).
+  /// Returns the approximate cost of one run (multiply-adds).
   static double multiply_adds(const Op::Problem& problem);
 
-  /// The inputs are those of an exact case of the gradient. The rows are those that attend to 1, 2,
-  /// 4 or 8 keys, or to none.
+  /// Builds an exact case with the inputs of an exact case of the gradient. Judges the rows that
+  /// attend to 1, 2, 4 or 8 keys, or to none.
   static Exact exact(const Case<Op>& c, const spec::Numerics& numerics,
                      ExactPart part = ExactPart::all);
   static std::vector<ExactTensor> exact_tensors(const Exact& exact_case,

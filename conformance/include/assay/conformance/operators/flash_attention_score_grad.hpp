@@ -14,7 +14,8 @@
 
 namespace assay::conformance {
 
-/// Returns the exact case with this mask tensor, or without a mask. Errors: NoExactCase.
+/// Builds an exact case with this mask tensor, or without a mask. Errors: NoExactCase if there is
+/// no such case.
 AttentionExactCase make_exact_case_with_mask(const Case<spec::FlashAttentionScoreGrad>& c,
                                              const spec::Numerics& numerics,
                                              std::optional<spec::Tensor> atten_mask,
@@ -25,7 +26,7 @@ class Basis;
 struct RelationParts;
 }  // namespace attention::flash
 
-/// The operator supports all layouts, masks, biases and dropouts of the documentation.
+/// The suite covers all documented layouts, masks, biases and dropouts of the operator.
 template <>
 struct Suite<spec::FlashAttentionScoreGrad> : flash::SuiteOf<spec::FlashAttentionScoreGrad> {
   using Op = spec::FlashAttentionScoreGrad;
@@ -35,8 +36,8 @@ struct Suite<spec::FlashAttentionScoreGrad> : flash::SuiteOf<spec::FlashAttentio
   /// A case may have a part of the keys or queries (Case::part).
   static constexpr bool has_parts = true;
 
-  /// Makes the inputs. The statistics and attention_in are the results of a forward pass, rounded
-  /// as the operator stores them.
+  /// Generates the inputs. The statistics and attention_in are the results of a forward pass,
+  /// rounded as the operator stores them.
   static Op::Inputs draw(const Case<Op>& c);
 
   /// Adds the output dformula if the case has a formula whose gradients are judged. If the case has
@@ -48,7 +49,7 @@ struct Suite<spec::FlashAttentionScoreGrad> : flash::SuiteOf<spec::FlashAttentio
 
   static bool has_other_outputs(const Op::Problem& problem, const Op::Problem& changed,
                                 const Op::Inputs& inputs);
-  /// Approximate cost of one backward pass (multiply-adds).
+  /// Returns the approximate cost of one backward pass (multiply-adds).
   static double multiply_adds(const Op::Problem& problem);
 
   static Exact exact(const Case<Op>& c, const spec::Numerics& numerics,

@@ -5,7 +5,7 @@
 
 namespace assay::conformance {
 
-/// The gradient of a compression of blocks.
+/// The gradient of an operator that compresses blocks of tokens.
 template <>
 struct Suite<spec::NsaCompressGrad> : compression::SuiteOf<spec::NsaCompressGrad> {};
 

@@ -13,8 +13,8 @@ struct RelationParts;
 struct ExactCase;
 }  // namespace selected_forward
 
-/// Attention to selected blocks. It uses the code of attention, with block lists in place of the
-/// mask.
+/// The suite for attention to selected blocks. It uses the code of attention, with block lists in
+/// place of the mask.
 template <>
 struct Suite<spec::NsaSelectedAttention> : selection::SuiteOf<spec::NsaSelectedAttention> {
   using Op = spec::NsaSelectedAttention;
@@ -26,8 +26,9 @@ struct Suite<spec::NsaSelectedAttention> : selection::SuiteOf<spec::NsaSelectedA
   static bool has_other_outputs(const Op::Problem& problem, const Op::Problem& changed,
                                 const Op::Inputs& inputs);
 
-  /// Returns the exact case, whose rows have weights 2^-k or 0. Cases of track exact_staged have no
-  /// exact outputs: a kernel may round weights before or after it divides by the sum.
+  /// Builds an exact case (compared bit by bit). Its rows have weights 2^-k or 0. Cases of track
+  /// exact_staged have no exact outputs: a kernel may round weights before or after it divides by
+  /// the sum.
   static Exact exact(const Case<Op>& c, const spec::Numerics& numerics,
                      ExactPart part = ExactPart::all);
   static std::vector<ExactTensor> exact_tensors(const Exact& exact_case,

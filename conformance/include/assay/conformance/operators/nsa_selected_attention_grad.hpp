@@ -8,7 +8,8 @@
 
 namespace assay::conformance {
 
-/// A case whose correct outputs are known exactly, in any order of summation.
+/// A case whose inputs make every correct kernel compute the same outputs, bit by bit, in any order
+/// of summation.
 struct SelectedExactCase {
   spec::NsaSelectedAttentionGrad::Inputs inputs;
   AttentionExactCase dense;  ///< the same case as attention to the listed keys
@@ -19,8 +20,8 @@ class Basis;
 struct RelationParts;
 }  // namespace selected
 
-/// Attention to selected blocks. It uses the code of attention, with block lists in place of the
-/// mask.
+/// The suite for the gradient of attention to selected blocks. It uses the code of attention, with
+/// block lists in place of the mask.
 template <>
 struct Suite<spec::NsaSelectedAttentionGrad> : selection::SuiteOf<spec::NsaSelectedAttentionGrad> {
   using Op = spec::NsaSelectedAttentionGrad;
@@ -28,8 +29,8 @@ struct Suite<spec::NsaSelectedAttentionGrad> : selection::SuiteOf<spec::NsaSelec
   using RelationParts = selected::RelationParts;
   using Exact = SelectedExactCase;
 
-  /// Makes the inputs. The statistics and attention_out are the results of a forward pass, rounded
-  /// as the operator stores them.
+  /// Generates the inputs. The statistics and attention_out are the results of a forward pass,
+  /// rounded as the operator stores them.
   static Op::Inputs draw(const Case<Op>& c);
   static bool has_other_outputs(const Op::Problem& problem, const Op::Problem& changed,
                                 const Op::Inputs& inputs);

@@ -15,15 +15,16 @@ namespace sparse_flash {
 class Basis;
 }
 
-/// A case whose correct outputs are known exactly, in any order of summation.
+/// A case whose inputs make every correct kernel compute the same outputs, bit by bit, in any order
+/// of summation.
 struct SparseFlashExactCase {
   spec::SparseFlashAttentionGrad::Inputs inputs;
-  /// The same case as attention to the listed keys, with packed tensors; if value is merged, dk is
-  /// the sum of both gradients.
+  /// The same case in the form of ordinary attention, with packed tensors and the listed keys. If
+  /// the key tensor also serves as value, dk is the sum of both gradients.
   AttentionExactCase dense;
 };
 
-/// Attention to listed tokens or blocks of tokens. Its outputs are judged by the bounds of
+/// The suite for attention to listed tokens or blocks of tokens. Its tolerances are those of
 /// attention, with lists in place of a mask.
 template <>
 struct Suite<spec::SparseFlashAttentionGrad> : SuiteDefaults<spec::SparseFlashAttentionGrad> {
@@ -32,7 +33,8 @@ struct Suite<spec::SparseFlashAttentionGrad> : SuiteDefaults<spec::SparseFlashAt
   struct RelationParts;
   using Exact = SparseFlashExactCase;
 
-  /// Contents that the input profile does not determine: the lists.
+  /// Patterns for tensors that the input profile (the distribution of values) does not fill: the
+  /// lists.
   struct Patterns {
     std::string lists = "shuffled";
     friend bool operator==(const Patterns&, const Patterns&) = default;
@@ -42,8 +44,8 @@ struct Suite<spec::SparseFlashAttentionGrad> : SuiteDefaults<spec::SparseFlashAt
   static std::span<const FieldRange> field_ranges();
   static void require_possible(const Case<Op>& c);
 
-  /// Also runs the forward: its results, rounded as the operator stores them, are the inputs
-  /// softmax_max, softmax_sum and out. value gets the elements of key.
+  /// Generates the inputs. Also runs the forward pass: its results, rounded as the operator stores
+  /// them, are the inputs softmax_max, softmax_sum and out. value gets the elements of key.
   static Op::Inputs draw(const Case<Op>& c);
 
   static Exact exact(const Case<Op>& c, const spec::Numerics& numerics,

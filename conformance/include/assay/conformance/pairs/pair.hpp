@@ -15,22 +15,25 @@
 #include "assay/conformance/result/case_report.hpp"
 #include "assay/spec/implementation.hpp"
 
-/// A forward and its gradient, judged together: the gradient gets what the forward wrote.
+/// Judges a forward kernel and a gradient kernel together: the gradient reads what the forward
+/// wrote.
 namespace assay::conformance {
 
-/// An output of a forward, and the input of the gradient that receives it. The first is the output
-/// that the gradient differentiates, the others are saved for the gradient only.
+/// An output of a forward kernel, and the input of the gradient that receives it. The first
+/// SavedValue of an operator is the output that the gradient differentiates. The forward saves the
+/// remaining values only for the gradient.
 struct SavedValue {
   const char *of_forward, *of_gradient;
 };
 
-/// The forward operator that belongs to a gradient. Operators without one have no specialisation.
-/// Members: `Forward`, the operator; `entry_point`, which returns the forward's entry point for one
-/// of the gradient; `saved`, the SavedValues.
+/// Names the forward operator that belongs to a gradient. A gradient without a forward operator has
+/// no specialisation. Members: `Forward`, the operator; `entry_point`, which returns the forward's
+/// entry point for an entry point of the gradient; `saved`, the SavedValues.
 template <class Gradient>
 struct ForwardOf;
 
-/// The gradient reads attentionOut and the softmax statistics. u4 has the forward of u1.
+/// FlashAttentionScoreGrad reads attentionOut and the softmax statistics of the forward. Its entry
+/// points u1 and u4 have the same forward entry point, u1.
 template <>
 struct ForwardOf<spec::FlashAttentionScoreGrad> {
   using Forward = spec::FlashAttentionScore;
@@ -60,7 +63,7 @@ struct ForwardOf<spec::FlashAttentionScoreGrad> {
                                          {"softmax_sum", "softmax_sum"}};
 };
 
-/// The gradient reads attentionOut and the softmax statistics.
+/// This gradient reads attentionOut and the softmax statistics of the forward.
 template <>
 struct ForwardOf<spec::NsaSelectedAttentionGrad> {
   using Forward = spec::NsaSelectedAttention;
@@ -70,7 +73,7 @@ struct ForwardOf<spec::NsaSelectedAttentionGrad> {
                                          {"softmax_sum", "softmax_sum"}};
 };
 
-/// The gradient reads no result of the forward.
+/// This gradient reads no result of the forward.
 template <>
 struct ForwardOf<spec::NsaCompressGrad> {
   using Forward = spec::NsaCompress;
@@ -78,50 +81,56 @@ struct ForwardOf<spec::NsaCompressGrad> {
   static constexpr SavedValue saved[] = {{"output", ""}};
 };
 
-/// The verdicts on the parts of one pair. A part without a report was not judged.
+/// The verdicts on the forward and the gradient of one case. If a report is missing, this kernel
+/// was not judged.
 struct PairReport {
   CaseReport forward;                  ///< all outputs of the forward
   std::vector<std::string> saved;      ///< outputs that only the gradient reads
   std::optional<CaseReport> backward;  ///< compared with the exact gradient at the saved values
-  /// Compared with the exact gradient of the exact forward. Missing if the gradient reads no saved
-  /// value, or if the two kernels declare different numerics: then no bound holds for both.
+  /// The verdict on the gradient, compared with the exact gradient of the exact forward. Missing if
+  /// the gradient reads no result of the forward. Also missing if the two kernels declare different
+  /// numerics, because no tolerance then applies to both.
   std::optional<CaseReport> end_to_end;
   Fact why_not = {};  ///< why a part was not judged
 
-  /// Returns the wrong parts, in the order of the computation. If only the gradient at the true
-  /// values does not conform, the saved values are wrong: each is within its tolerance, but not all
-  /// together.
+  /// Returns which of forward, saved values and gradient are wrong, in the order of the
+  /// computation. The saved values are wrong if only the comparison with the exact forward fails.
+  /// In this situation each saved value is within its tolerance, but together they are not accurate
+  /// enough.
   std::vector<PairPart> wrong() const;
-  /// Returns the part to which each tensor of the reports belongs. Leaves out those of
-  /// `end_to_end`, which have the names of those of `backward`.
+  /// Returns for each tensor of the reports the part (forward, saved values or gradient) to which
+  /// it belongs. Leaves out the tensors of `end_to_end`, which have the same names as the tensors
+  /// of `backward`.
   std::vector<std::pair<std::string, PairPart>> parts() const;
-  /// Returns which parts are wrong.
+  /// Returns a fact (a statement as data) that says whether forward, saved values or gradient are
+  /// wrong.
   Fact fact() const;
-  /// Says the same in one sentence.
+  /// Returns a sentence that says whether forward, saved values or gradient are wrong.
   std::string sentence() const;
-  /// Returns the exit code that belongs to the worst verdict.
+  /// Returns the exit code for the worst verdict.
   ExitCode exit_code() const;
 };
 
-/// Returns why the case is not one of a pair: its track is not bound, or the documents of the
-/// forward forbid the call. Returns nothing if it is one.
+/// Returns the reason why the case cannot be judged as a pair of forward and gradient: its track is
+/// not bound (comparison with tolerances), or the documents of the forward forbid the call. Returns
+/// nothing if the case can be judged.
 template <class Gradient>
 std::optional<std::string> not_a_pair(const Case<Gradient>& c);
 
-/// Runs `forward` on the inputs of a gradient's case and judges its outputs. Then runs `gradient`
-/// on these inputs and the saved values, and judges the gradient at the saved and at the true
-/// values.
-/// Errors: std::invalid_argument if the track of the case is not bound, if the documents of the
-/// forward forbid the call, or if the forward declares another memory order of statistics than the
-/// case has.
+/// Runs the kernel `forward` on the inputs of a gradient case and judges its outputs. Then runs the
+/// kernel `gradient` on these inputs and the outputs of `forward`. Judges the gradient twice:
+/// against the exact gradient of the values that `forward` wrote, and against the exact gradient of
+/// the exact values. Errors: std::invalid_argument if the track of the case is not bound
+/// (comparison with tolerances), if the documents of the forward forbid the call, or if the forward
+/// declares another memory order of statistics than the case has.
 template <class Gradient>
 PairReport judge_pair(const Case<Gradient>& c,
                       spec::Implementation<typename ForwardOf<Gradient>::Forward>& forward,
                       spec::Implementation<Gradient>& gradient);
 
-/// Judges a pair, and joins the reports on its parts to one report on the case of the gradient. A
-/// failure that chance could explain counts only if a fresh seed repeats it. A pair that cannot be
-/// judged is not applicable.
+/// Judges a forward and its gradient, and merges the reports into one report on the gradient's
+/// case. A statistical failure counts only if it occurs again with a new random seed. The result is
+/// `not_applicable` if the case cannot be judged with a forward.
 template <class Gradient>
 CaseReport judge_pair_as_one(const Case<Gradient>& c,
                              spec::Implementation<typename ForwardOf<Gradient>::Forward>& forward,

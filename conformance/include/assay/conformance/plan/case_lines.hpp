@@ -6,15 +6,15 @@
 
 #include "assay/conformance/case/case.hpp"
 
-/// Hand-made cases are lines of text. cases/README.md describes the format.
+/// Reads cases that people write by hand, as lines of text. cases/README.md describes the format.
 namespace assay::conformance {
 
-/// A text with hand-made cases, and its path for error messages.
+/// A text with hand-written cases, and its path for error messages.
 struct CaseText {
   std::string name, text;
 };
 
-/// A replay line of a text, and the properties that the lines before it declare for it.
+/// A replay line (the text of one case), and the properties that preceding lines declare for it.
 struct CaseLine {
   std::string place;               ///< file and line: "cases/OPERATOR/corners.txt:12"
   std::vector<std::string> words;  ///< the operator's name first
@@ -24,15 +24,15 @@ struct CaseLine {
   bool follows_seed = true;  ///< the seed of the sweep changes the case's seed
 };
 
-/// Returns the words of a case. The line may be a complete command, "PROGRAM run CASE
-/// --implementation=NAME"; only the words of CASE are returned then.
+/// Returns the words of a case. If the line is a complete command, "PROGRAM run CASE
+/// --implementation=NAME", returns only the words of CASE.
 std::vector<std::string> words_of_line(const std::string& line);
 
 /// Returns the replay lines of a text. Errors: std::invalid_argument with the text, the line, and
 /// the words that do not name a section.
 std::vector<CaseLine> case_lines(const CaseText& text);
 
-/// Parses the case of a line. Errors: std::invalid_argument with the file and line, and the word.
+/// Parses the case in a line. Errors: std::invalid_argument with the file and line, and the word.
 template <class Op>
 Case<Op> case_of(const CaseLine& line) {
   const std::vector<std::string>& words = line.words;
@@ -47,7 +47,7 @@ Case<Op> case_of(const CaseLine& line) {
   }
 }
 
-/// Returns the files of cases/ as they were at build time. Their paths are relative to the
+/// Returns the files of cases/ with their contents at build time. Their paths are relative to the
 /// repository root.
 const std::vector<CaseText>& shipped_case_texts();
 

@@ -11,22 +11,22 @@
 
 namespace assay::conformance {
 
-/// The requirements of an operator's table, with the number of cases that exercised each.
+/// Lists the requirements of an operator, with the number of cases that exercised each of them.
 struct RequirementCoverage {
-  /// A variant or a violation of a requirement.
+  /// A named variant (another legal form of a call) or violation of a requirement.
   struct Way {
     std::string name;  ///< "ID:name"
     std::int64_t cases = 0;
   };
-  /// The numbers of cases that were accepted and rejected at one entry point whose page states the
-  /// requirement.
+  /// Counts the accepted and rejected cases at one entry point. The documentation of the entry
+  /// point contains the requirement.
   struct On {
     std::string entry_point;
     bool has_accept = false, has_reject = false;  ///< sides that a sweep must exercise there
     std::int64_t accepted = 0, rejected = 0;
   };
-  /// A requirement, and the numbers of cases that were accepted (it holds) and rejected (it is
-  /// broken).
+  /// A requirement, with two numbers of cases. accepted: the call satisfies the requirement.
+  /// rejected: the call violates it, and the kernel refuses it.
   struct Requirement {
     std::string id;
     bool has_accept = false, has_reject = false;  ///< sides that a sweep must exercise
@@ -36,44 +36,45 @@ struct RequirementCoverage {
     std::string reason = {};  ///< why a requirement has no side that must be exercised
   };
   std::vector<Requirement> requirements;
-  /// The number of requirements that a case satisfied (`accepted`), or that a case broke
-  /// (`rejected`).
+  /// Return the number of requirements that some case satisfied (`accepted`), or that some case
+  /// violated (`rejected`).
   std::int64_t accepted() const;
   std::int64_t rejected() const;
-  /// The names that no case exercised. For a requirement with an unexercised side: its id. For
-  /// other requirements: variants and violations without a case, as "ID:name", and entry points
-  /// with an unexercised side, as "ID on u1".
+  /// Returns what no case exercised. A requirement that no case satisfied, or no case violated, is
+  /// listed by its id. For other requirements: variants and violations without a case, as
+  /// "ID:name", and entry points without a case, as "ID on u1".
   std::vector<std::string> unexercised() const;
-  /// Counts a case for the accept side, or for the reject side, of the requirement with this id.
-  /// Unknown ids are ignored: the report of an older table may contain requirements that were
-  /// removed since.
+  /// Counts a case that satisfies the requirement with this id; reject() counts a case that
+  /// violates it. Unknown ids are ignored: the report of an older program may contain requirements
+  /// that were removed since.
   void accept(std::string_view id, std::string_view entry_point);
   void reject(std::string_view id, std::string_view entry_point);
-  /// Counts a case for the variant or violation with this name. Unknown names are ignored, too.
+  /// Counts a case with this variant (another legal form of the call) or violation. Unknown names
+  /// are ignored.
   void take(std::string_view way);
 };
 
-/// The requirements of Op's table; no case is counted yet. A requirement that no kernel must obey
-/// is only reported: it needs no case, and no kernel fails because of it.
+/// Returns the requirements of Op. No case is counted yet. Requirements that a kernel need not obey
+/// are listed for information: they need no case, and a kernel cannot fail because of them.
 template <class Op>
 RequirementCoverage requirement_coverage(const spec::Policy& policy = {});
 
-/// Counts the variant of a conforming case, or the violation of a case that was refused as
-/// specified.
+/// If a case conforms, counts its variant (another legal form of the call). If the kernel refused
+/// the case as documented, counts its violation.
 void take_ways(RequirementCoverage& coverage, const CaseReport& report);
 
-/// Counts a judged case at its entry point, for the requirements that it exercised there.
+/// Counts a judged case at its entry point, for each requirement that the case exercised there.
 void take_entry_point(RequirementCoverage& coverage, const CaseReport& report);
 
-/// Completes requirements that were read from a report. Adds data from the tables: variants,
-/// violations, entry points (with count 0), and reasons.
+/// Completes requirements from a report with data that reports omit: variants, violations, entry
+/// points (with count 0), and reasons.
 void complete(RequirementCoverage& coverage);
 
-/// Counts the legal calls of a plan for which a kernel may refuse the call without failing, and
-/// says why.
+/// Counts the legal calls of a test plan that a kernel may refuse without failing, with the
+/// reasons.
 struct RefusableCalls {
-  /// A requirement that a legal call breaks, so that a kernel may refuse the call; a kernel may
-  /// also ignore the requirement.
+  /// A requirement that a legal call violates. A kernel may either refuse the call because of this
+  /// requirement, or ignore the requirement.
   struct Reason {
     std::string id, standing;  ///< for example "FAG-C94", "disputed"
     std::int64_t cases = 0;
@@ -82,14 +83,14 @@ struct RefusableCalls {
   std::vector<Reason> reasons;  ///< one case may count for several
 };
 
-/// Counts a planned case. Skips cases that break a requirement on purpose.
+/// Counts a planned case. Skips cases that violate a requirement on purpose.
 template <class Op>
 void count(RefusableCalls& calls, const Case<Op>& c);
 
-/// Coverage of pairs: for each pair of values on two axes, the number of cases that contain it.
-/// Only cases that compute outputs count. For triples of values, only totals are stored.
+/// Counts cases for each pair of values on two axes (properties of a case). Only cases that compute
+/// outputs count. For triples of values, only totals are kept.
 struct PairCoverage {
-  /// A pair of values of two axes of an operator.
+  /// A pair of values on two axes (properties of a case) of an operator.
   struct Cell {
     std::string operator_name;
     std::string first, second;                   ///< "entry_point=u1"
@@ -97,11 +98,11 @@ struct PairCoverage {
     std::string left_out = {};                   ///< other reason, such as "costly: SENTENCE"
     std::int64_t cases = 0;
     std::string text() const { return first + " " + second; }
-    /// Returns whether a sweep should contain a case with this pair of values.
+    /// Returns whether a sweep should contain a case with these two values.
     bool is_asked() const { return forbidden_by.empty() && left_out.empty(); }
   };
   std::vector<Cell> cells;
-  /// The admissible triples of values on three axes of an operator.
+  /// The allowed triples of values on three axes (properties of a case) of an operator.
   struct Triples {
     std::string operator_name;
     std::int64_t admissible = 0;
@@ -116,31 +117,33 @@ struct PairCoverage {
   std::int64_t forbidden() const;    ///< unreachable pairs that requirements forbid
   std::int64_t admissible_triples() const;
   std::int64_t covered_triples() const;  ///< admissible triples that some case contains
-  /// The admissible pairs that no case contains, as text.
+  /// Returns the allowed pairs of values that no case contains, as text.
   std::vector<std::string> uncovered() const;
 };
 
-/// All pairs of Op's axes; no case is counted yet.
+/// Returns all pairs of factor values (properties of a case) of Op. No case is counted yet.
 template <class Op>
 PairCoverage pair_coverage();
 
-/// Counts the case for every pair of values that it contains. Cases that compute no outputs count
-/// for no pair.
+/// Counts the case for every pair of values that it contains. Ignores cases that compute no
+/// outputs.
 template <class Op>
 void cover(PairCoverage& coverage, const Case<Op>& c);
 
-/// Returns the index of the operator's first cell; the cells of an operator are consecutive. If the
-/// operator has none, returns the number of all cells.
+/// Returns the index of the operator's first pair in the list; the pairs of an operator are
+/// consecutive. Returns the size of the list if the operator has no pairs.
 std::size_t first_cell(const PairCoverage& coverage, std::string_view operator_name);
 
-/// Add the requirements, or the cells, of another operator.
+/// Add the requirements, or the pairs of values, of another operator.
 void append(RequirementCoverage& coverage, RequirementCoverage other);
 void append(PairCoverage& coverage, PairCoverage other);
 
-/// All pairs of every operator in `requirements`; no case is counted yet.
+/// Returns all pairs of factor values (properties of a case) of every operator in `requirements`.
+/// No case is counted yet.
 PairCoverage pair_coverage_of(const RequirementCoverage& requirements);
 
-/// Counts the case of a report. If its replay line no longer parses, nothing is counted.
+/// Counts the case of a report. Counts nothing if the replay line of the report can no longer be
+/// parsed.
 void cover(PairCoverage& coverage, const CaseReport& report);
 
 }  // namespace assay::conformance

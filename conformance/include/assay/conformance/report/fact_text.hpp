@@ -9,14 +9,16 @@
 
 namespace assay::conformance {
 
-/// The word of a kind of facts, for files, and its sentence. A place {k} of the sentence is value k
-/// of the fact; the place after the last value contains the sentences of its parts.
+/// The texts for one type of fact (a statement as data): its word in files, and its sentence. {k}
+/// in the sentence is replaced by value k of the fact. If the fact has n values, {n} is replaced by
+/// the sentences of the facts that this fact contains.
 struct FactText {
   FactKind kind;
   std::string_view word, sentence;
 };
 
-/// All kinds, in the order of the enumeration. To change what people read, change it here.
+/// All types of facts (statements as data), in the order of the enumeration. Change a sentence here
+/// to change the reports that people read.
 inline constexpr std::array fact_texts = std::to_array<FactText>({
     {FactKind::none, "", ""},
     {FactKind::quoted, "quoted", "{0}"},
@@ -250,7 +252,7 @@ inline constexpr std::array fact_texts = std::to_array<FactText>({
      "{1}; with the interpretation of the case: {0}"},
 });
 
-/// Returns whether entry k is that of enumerator k.
+/// Returns whether the list is in the order of the enumeration.
 constexpr bool are_facts_in_order() {
   for (std::size_t k = 0; k < fact_texts.size(); ++k)
     if (fact_texts[k].kind != static_cast<FactKind>(k)) return false;

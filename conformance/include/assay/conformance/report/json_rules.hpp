@@ -9,15 +9,15 @@
 
 namespace assay::conformance {
 
-/// Rejects JSON of unknown origin if it nests too deeply or repeats a name in an object. Deep
-/// nesting: a text of brackets would need 50 times its size in memory. Repeated name: one of the
+/// Rejects JSON of unknown origin for two reasons. It is nested too deeply: a text of brackets
+/// would need 50 times its size in memory. Or a name occurs twice in an object: one of the two
 /// values would be lost.
 class JsonRules {
  public:
   /// `what`: the name of the JSON text in error messages.
   JsonRules(std::string what, int deepest) : what_(std::move(what)), deepest_(deepest) {}
 
-  /// Checks one event of the parser. Errors: std::invalid_argument.
+  /// Checks one event of the JSON parser. Errors: std::invalid_argument if the text breaks a rule.
   void check(int depth, nlohmann::ordered_json::parse_event_t event,
              const nlohmann::ordered_json& parsed) {
     using Event = nlohmann::ordered_json::parse_event_t;

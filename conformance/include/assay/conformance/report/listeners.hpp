@@ -18,17 +18,17 @@ namespace assay::conformance {
 /// The form of the progress output: a bar that is redrawn, or a new line from time to time.
 enum class Progress : std::uint8_t { bar, lines };
 
-/// Returns the seconds since a fixed time.
+/// A function that returns the seconds since a fixed time.
 using Clock = std::function<double()>;
-/// The seconds of the machine's monotonic clock.
+/// Returns the seconds of the machine's monotonic clock.
 double steady_seconds();
 
-/// Prints the progress and the remaining time. Prints the first ten kinds of failure, each as soon
-/// as its first case fails.
+/// Prints progress and remaining time. Also prints each of the first ten different failures, when
+/// its first case fails.
 class ConsoleListener final : public SweepListener {
  public:
-  /// `plan`: the expected cost of each case, in the order in which they run. `budget`: no new case
-  /// starts after this time (seconds); 0: no limit.
+  /// `plan`: the expected cost of each case, in the order of the runs. `budget`: no new case starts
+  /// after this time (seconds); 0: no limit.
   ConsoleListener(std::ostream& out, Progress progress, std::vector<ExpectedCost> plan,
                   double budget = 0, Clock clock = steady_seconds);
 
@@ -39,12 +39,12 @@ class ConsoleListener final : public SweepListener {
 
  private:
   void tell(const CaseReport& report, std::int64_t index);
-  /// The elapsed time divided by the sum of the times of the cases. It is below 1 if one case is
-  /// prepared while another one runs.
+  /// Returns the elapsed time divided by the sum of the case times. The result is below 1 if one
+  /// case is prepared while another one runs.
   double pace() const { return own_ > 0 ? passed_ / own_ : 1; }
   void draw(std::int64_t finished);
-  /// "about 5 s left": the time until all cases are finished or the budget is spent, whichever is
-  /// earlier.
+  /// Returns a text such as "about 5 s left": the time until all cases are finished or the budget
+  /// is spent, whichever is earlier.
   std::string left_text() const;
   void clear();
 
@@ -59,10 +59,11 @@ class ConsoleListener final : public SweepListener {
   double own_ = 0, passed_ = 0;  ///< seconds of the cases run here, and elapsed
 };
 
-/// Receives the complete text of a result.
+/// A function that receives the complete text of a result.
 using Sink = std::function<void(std::string_view text)>;
 
-/// Collects the results. At the end, passes report.json to the sink, if there is a sink.
+/// Collects the results of a sweep. At the end, passes report.json to the callback, if there is
+/// one.
 class JsonListener final : public SweepListener {
  public:
   JsonListener(Sink sink, Environment environment);
@@ -76,15 +77,15 @@ class JsonListener final : public SweepListener {
   Results results_;
 };
 
-/// Passes JUnit XML to the sink at the end, with one testcase per case. A failure contains the
-/// findings and the replay line. A skipped case contains its reason.
+/// Passes JUnit XML to the sink at the end, with one testcase per case. A failed testcase contains
+/// the findings and the replay line. A skipped testcase contains its reason.
 class JunitListener final : public SweepListener {
  public:
   using Excuse = std::function<std::string(const CaseReport& report)>;
 
   /// `program`: the command at the start of replay lines. `excuse`: returns the reason why a
-  /// failure does not count, or an empty text if it counts. A failure that does not count is
-  /// reported as skipped.
+  /// failure does not count, or an empty text if it counts. A failure that does not count appears
+  /// as skipped.
   JunitListener(Sink sink, std::string program, Excuse excuse = {})
       : sink_(std::move(sink)), program_(std::move(program)), excuse_(std::move(excuse)) {}
 
@@ -99,8 +100,8 @@ class JunitListener final : public SweepListener {
   std::int64_t failures_ = 0, errors_ = 0, skipped_ = 0;
 };
 
-/// Adds each finished case to a store, with its report as the verdict. Cases that the store already
-/// contains do not change.
+/// Adds each finished case to a store, with its report as the verdict. Does not change cases that
+/// the store already contains.
 class StoreListener final : public SweepListener {
  public:
   using RecordOf = std::function<fixtures::CaseRecord(const CaseReport& report)>;
@@ -110,7 +111,7 @@ class StoreListener final : public SweepListener {
       : store_(store), record_of_(std::move(record_of)) {}
 
   void on_case(const CaseReport& report, std::int64_t index) override;
-  /// Stores nothing for a case that is not applicable: a resumed sweep will skip it again.
+  /// Stores nothing for a case that is not applicable: a resumed sweep skips it again.
   void on_skipped(const CaseReport&, std::int64_t) override {}
 
  private:

@@ -8,18 +8,19 @@
 
 namespace assay::conformance {
 
-/// The results of one part of a sweep. `name`: its file name, for messages.
+/// The results of one part of a sweep that was divided among machines. `name`: the file name, for
+/// messages.
 struct SweepShard {
   std::string name;
   Results results;
 };
 
-/// Policy for a part that contains only the first of its cases, for example because its
-/// budget was spent.
+/// Policy for an incomplete part, which lacks its last cases, for example because its budget was
+/// spent.
 enum class Unfinished : std::uint8_t { refused, accepted };
 
-/// Merges the parts. The results are the same as those of the whole sweep in one process, except
-/// times: `seconds` is the sum over all parts, and the start is that of the earliest part.
+/// Merges the parts of a sweep. The results equal those of the whole sweep in one process, except
+/// for times: `seconds` is the sum over all parts, and the start is that of the earliest part.
 /// Unfinished parts contribute the cases that they contain. Errors: std::invalid_argument with the
 /// part (or two parts) that cannot be merged: the file is not a part; program, seed, implementation
 /// or plan differ; a part is duplicate, missing or unfinished.

@@ -13,11 +13,11 @@
 
 namespace assay::conformance {
 
-/// A stored case with replay line and fields, but without tensors.
+/// Creates a stored case with replay line and fields, but without tensors.
 template <class Op>
 fixtures::CaseRecord recipe(const Case<Op>& c);
 
-/// Copies the tensors (inputs or outputs of an operator), with their documented names.
+/// Copies the input or output tensors of an operator, with their documented names.
 template <class Tensors>
 std::vector<fixtures::NamedTensor> named_tensors(const Tensors& tensors);
 
@@ -28,13 +28,14 @@ template <class Op>
 typename Op::Outputs outputs_from(const Case<Op>& c,
                                   const std::vector<fixtures::NamedTensor>& tensors);
 
-/// The reference, rounded by the final cast of a kernel with these numerics; shape (rows, dim),
-/// type `dtype`. If the cast may return either of two numbers, `round_dyadic` selects one.
+/// Returns the reference after the final cast of a kernel with these numerics (declared
+/// arithmetic); shape (rows, dim), type `dtype`. If the cast may return either of two numbers,
+/// `round_dyadic` selects one.
 spec::Tensor rounded_rows(const Expected& expected, spec::DType dtype,
                           const spec::Numerics& numerics);
 
-/// Returns the element type of an output of the case: statistics are fp32, whatever the type of the
-/// problem, and so are outputs that no parameter describes, the gradients of a formula.
+/// Returns the element type of an output. Statistics are fp32 for every type of the problem.
+/// Outputs that no parameter describes, the gradients of a formula, are fp32, too.
 template <class Op>
 spec::DType dtype_of_output(const Case<Op>& c, std::string_view output) {
   spec::DType dtype = spec::DType::fp32;
@@ -53,8 +54,8 @@ spec::DType dtype_of_output(const Case<Op>& c, std::string_view output) {
   return dtype;
 }
 
-/// Converts references of outputs to the form in which they are stored. `dtype_of` returns the type
-/// of an output.
+/// Converts the references of outputs to the form in which a store keeps them. `dtype_of` returns
+/// the type of an output.
 using DTypeOf = std::function<spec::DType(std::string_view output)>;
 std::vector<fixtures::ExpectedTensor> stored_expected(std::vector<Expected> expected,
                                                       const DTypeOf& dtype_of,

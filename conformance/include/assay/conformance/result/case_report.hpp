@@ -11,7 +11,7 @@
 
 namespace assay::conformance {
 
-/// The rule that made a finding. Rules that decide verdicts have the same words as in `Rule`,
+/// The rule that led to a finding. Rules that decide verdicts have the same names as in `Rule`,
 /// except the rule for exact cases.
 enum class FindingRule : std::uint8_t {
   none,  ///< describes an element that is not a failure
@@ -30,18 +30,19 @@ enum class FindingRule : std::uint8_t {
   count,  ///< a number that becomes a field of the report
 };
 
-/// How many of the judged parts of a tensor fail: elements or, for the rule `tile_sum`, tiles.
+/// The number of judged elements of a tensor, and the number of failing ones. For the rule
+/// `tile_sum`, the numbers count tiles instead of elements.
 struct FailureCount {
   std::int64_t failing = 0, judged = 0;
 };
 
-/// The answer of a kernel that refused a call.
+/// The status that a kernel returned when it refused a call.
 struct Refusal {
   std::int32_t status = 0;                      ///< spec::Status, or a code without a name
   std::optional<std::int32_t> documented = {};  ///< the status that the documents name instead
 };
 
-/// How often a failing case failed again when it ran alone on a new instance of the kernel.
+/// Counts how often a failing case failed again when it ran alone on a new instance of the kernel.
 struct FailedAgain {
   std::int64_t runs = 0, failures = 0;
   std::string before = {};   ///< replay line of the call before it, if it also ran after that call
@@ -49,15 +50,15 @@ struct FailedAgain {
   std::string trouble = {};  ///< why the judge could not run it again; empty: it could
 };
 
-/// One observation: a failure or a note. It contains all data that a person needs to find the
-/// element.
+/// One observation of the judge: a failure or a note. It contains all data that a person needs to
+/// find the element.
 struct Finding {
   FindingRule rule = FindingRule::none;
   std::string tensor;                           ///< dq, dk, dv; empty: the whole call
   std::int64_t b = -1, n = -1, s = -1, d = -1;  ///< (batch, head, row, channel); -1: none
   double actual = 0, expected = 0, tolerance = 0;
   Fact fact = {};  ///< the observation; empty if the other members contain all of it
-  /// The sentence about it, which only report/ writes: sentence_of in report/sentences.hpp.
+  /// The sentence of the finding. Only sentence_of in report/sentences.hpp writes it.
   std::string text = {};
   std::optional<Pattern> pattern = {};      ///< only in a finding that counts failing elements
   std::optional<FailureCount> count = {};   ///< only in a finding that counts without a pattern
@@ -66,20 +67,20 @@ struct Finding {
   std::optional<std::string> message = {};  ///< the kernel's own words, if it refused the call
 };
 
-/// Returns the fact of a finding. If the finding is about an element, the values begin with tensor,
-/// b, n, s, d, actual, expected and tolerance.
+/// Converts a finding to a fact (a statement as data). If the finding is about an element, the
+/// first values of the fact are tensor, b, n, s, d, actual, expected and tolerance.
 Fact fact_of(const Finding& finding);
 
-/// How precisely the references of elements are known. The error of every reference is at most
-/// 2^-20 of its tolerance, except for `open` references. A reference is certified if the result of
-/// its cast is known; `open` and `enclosed` references are not.
+/// Counts elements by the precision of their references. The error of a reference is at most 2^-20
+/// of the tolerance, except for `open` references. A reference is certified if the result of its
+/// cast is known; `open` and `enclosed` references are not.
 struct Certainty {
   std::int64_t exact = 0;             ///< all bits, by integer arithmetic
   std::int64_t by_radius = 0;         ///< in double: all values within the proven radius cast alike
   std::int64_t by_double_double = 0;  ///< by the definition in double-double, within its radius
   std::int64_t by_definition = 0;     ///< in 75 digits, or without error
-  /// Elements whose reference is so close to a rounding boundary of the cast that the rounding is
-  /// unknown, even from the definition if that was evaluated. Both results are accepted.
+  /// Counts references that are so close to a rounding boundary of the cast that the rounding is
+  /// unknown, even if the high-precision definition was evaluated. Both results are accepted.
   std::int64_t ties = 0;
   std::int64_t enclosed = 0;  ///< the radius holds several numbers of the output's type
   std::int64_t open = 0;      ///< the radius is wider, or none is proven
@@ -93,9 +94,9 @@ struct Certainty {
   Certainty& operator+=(const Certainty& other);
 };
 
-/// Where the errors of one tensor are, in about 2 kB: the largest |error| / tau for each cell of a
-/// coarse grid, and the values around the worst element. A letter encodes each cell, see
-/// tools/report_schema.md, "tensors[].errors".
+/// Shows where the errors of one tensor are, in about 2 kB: the largest |error| / tau (the
+/// tolerance) for each cell of a coarse grid, and the values around the worst element. A letter
+/// encodes each cell, see tools/report_schema.md, "tensors[].errors".
 struct ErrorMap {
   std::int64_t batch = 0, heads = 0, rows = 0, channels = 0;  ///< of the tensor
   std::int64_t row_step = 1, channel_step = 1;                ///< extent of a cell
@@ -120,16 +121,18 @@ struct TensorReport {
   double median_tau_over_ref = 0;
   std::vector<double>
       histogram;  ///< share of elements with |error|/tau in [k/10, (k+1)/10), the last one above 1
-  /// The letters of the controls, Z N L S W, each with '+' if the control was detected, '-' if it
-  /// passed, '.' if it does not apply: "Z+N+L.S+W+".
+  /// The results of the controls (outputs that are wrong on purpose). Each letter Z, N, L, S, W is
+  /// followed by '+' if the judge detected the control, '-' if the control passed, '.' if it does
+  /// not apply: "Z+N+L.S+W+".
   std::string controls;
   std::int64_t rows_nonzero = 0,
                rows_blind =
                    0;  ///< judged rows that are not zero; those of them where zeros would pass
   std::int64_t exempt = 0;
-  std::int64_t rows_summed = 0;  ///< 0 if every row is judged itself; else rows of the tiles whose
-                                 ///< sums of tiles were judged, and zeros would have been detected
-  double worst_tile = 0;         ///< largest |error| / tolerance of such a sum
+  /// The number of rows in tiles that the judge checks by their sums, if it would detect zeros
+  /// there. 0 if the judge compares every row.
+  std::int64_t rows_summed = 0;
+  double worst_tile = 0;  ///< largest |error| / tolerance of a tile sum
   std::vector<std::pair<std::string, double>>
       yardsticks;                  ///< rules of other frameworks; for information only
   std::optional<ErrorMap> errors;  ///< only for cases that do not conform
@@ -139,14 +142,16 @@ struct TensorReport {
 /// tensor.
 bool is_expected_zeros(const TensorReport& tensor);
 
-/// A part of a pair of forward and gradient that may be wrong.
+/// Says which part of a run of forward and gradient may be wrong: the forward, the saved values, or
+/// the gradient.
 enum class PairPart : std::uint8_t { forward, saved, backward };
 
-/// Returns the kind of the fact that this part is wrong; its value is the list of wrong tensors.
+/// Returns the type of fact (statement as data) that reports this part as wrong. The value of the
+/// fact is the list of wrong tensors.
 FactKind kind_of(PairPart wrong);
 
-/// A pair of forward and gradient: their implementations, and the part to which each tensor of the
-/// report belongs. An empty tensor stands for a whole call.
+/// A pair of forward and gradient: the names of their implementations, and the part to which each
+/// tensor of the report belongs. An empty tensor name stands for a whole call.
 struct OfPair {
   std::string forward, gradient;
   std::vector<std::pair<std::string, PairPart>> parts;
@@ -171,8 +176,8 @@ struct CaseReport {
   double seconds_implementation = 0, seconds_total = 0;
 };
 
-/// The tensors of a failing case that break a limit. One empty name if the failure concerns the
-/// whole call.
+/// Returns the tensors of a failing case that exceed a limit. Returns one empty name if the failure
+/// concerns the whole call.
 std::vector<std::string> failed_tensors(const CaseReport& report);
 
 }  // namespace assay::conformance

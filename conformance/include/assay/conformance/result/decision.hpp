@@ -14,7 +14,8 @@
 
 namespace assay::conformance {
 
-/// The rule that decided a verdict. The table `rules` has its word and its sentence.
+/// The rule that decided a verdict. The table `rules` contains the name and the explanation of each
+/// rule.
 enum class Rule : std::uint8_t {
   agreement,
   legal_call,
@@ -45,7 +46,7 @@ enum class Rule : std::uint8_t {
   judge_failure,
 };
 
-/// The observation that selects the verdict of a rule that has several.
+/// The ground of a verdict: the observation that selects one verdict, if a rule can give several.
 enum class Ground : std::uint8_t {
   only,  ///< the rule has one verdict
   // Calls:
@@ -65,16 +66,17 @@ enum class Ground : std::uint8_t {
   // Controls:
   missed,  ///< some corrupted output passed
   blind,   ///< zeros would have passed
-  // Grounds about the memory order of disputed inputs:
+  // Observations about the memory order of inputs, if the documents contradict each other about
+  // this order:
   declared_otherwise,
   fits_otherwise,
   may_fit_otherwise,
 };
 
-/// The verdicts that a rule can give, each with its ground (the observation that leads to it).
+/// The verdicts that a rule can give. Each verdict has a ground: the observation that leads to it.
 class Outcomes {
  public:
-  /// A verdict and its ground (the observation that led to it).
+  /// A verdict and its ground (the observation that leads to it).
   struct Outcome {
     Ground ground;
     Verdict verdict;
@@ -95,7 +97,7 @@ class Outcomes {
   std::size_t size_;
 };
 
-/// A rule: its word, its verdicts and its explanation.
+/// A rule of the judge: its name, its verdicts and its explanation.
 struct RuleText {
   Rule rule;
   std::string_view word;      ///< in reports; a finding of the same rule has the same word
@@ -103,7 +105,7 @@ struct RuleText {
   std::string_view sentence;  ///< in conformance/README.md, "Rules"
 };
 
-/// All rules, in the order of the enumeration. This table alone defines which verdicts a rule may
+/// All rules, in the order of the enumeration. Only this table defines which verdicts a rule may
 /// give; docs/verdicts.md repeats it.
 inline constexpr std::array<RuleText, 27> rules{{
     {Rule::agreement, "agreement", Verdict::conforms,
@@ -199,32 +201,32 @@ inline constexpr std::array<RuleText, 27> rules{{
     {Rule::judge_failure, "judge_failure", Verdict::tool_failure, "the judge itself does not fail"},
 }};
 
-/// Returns the verdict that a rule gives for this ground. Errors: std::invalid_argument if the rule
-/// does not have this ground.
+/// Returns the verdict of a rule for this ground (observation). Errors: std::invalid_argument if
+/// the rule does not have this ground.
 Verdict verdict_of(Rule rule, Ground ground);
 
-/// A verdict and its reason. A report can get its verdict only as a Decision. A Decision converts
+/// A verdict with its reason. A report can get its verdict only as a Decision. A Decision converts
 /// to its verdict.
 class Decision {
  public:
-  /// The judge's observation. Empty if a finding of the report contains it.
+  /// The observation that led to the verdict. Empty if a finding of the report contains it.
   Fact fact;
-  /// The sentence about it, which only report/ writes: evidence_of in report/sentences.hpp.
+  /// The sentence about the observation. Only evidence_of in report/sentences.hpp writes it.
   std::string evidence;
 
   Decision() = default;
-  /// Errors: std::invalid_argument if the rule does not have this ground.
+  /// Creates a decision. Errors: std::invalid_argument if the rule does not have this ground.
   Decision(Rule rule, Ground ground, Fact seen);
-  /// Makes the decision of a rule that has exactly one verdict. Errors: std::invalid_argument if
+  /// Creates the decision of a rule that has exactly one verdict. Errors: std::invalid_argument if
   /// the rule has several verdicts.
   Decision(Rule rule, Fact seen) : Decision(rule, Ground::only, std::move(seen)) {}
-  /// Restores a decision from a stored report; the judge does not use this. `seen`: its sentence.
-  /// Errors: std::invalid_argument if the rule cannot give this verdict.
+  /// Restores a decision from a stored report; the judge does not use this. `seen`: the sentence of
+  /// the decision. Errors: std::invalid_argument if the rule cannot give this verdict.
   static Decision recorded(Verdict verdict, Rule rule, std::string seen);
 
   Verdict value() const { return verdict_; }
   Rule rule() const { return rule_; }
-  /// A decision converts to its verdict, for code that does not need the reason.
+  /// Converts to the verdict, for code that does not need the reason.
   operator Verdict() const { return verdict_; }
 
  private:
@@ -232,10 +234,10 @@ class Decision {
   Rule rule_ = Rule::judge_failure;
 };
 
-/// Makes a decision from a verdict alone, with the first rule that can give this verdict.
+/// Creates a decision from a verdict alone, with the first rule that can give this verdict.
 Decision some_decision(Verdict verdict, std::string seen);
 
-/// The decision `conforms`: no rule found a failure.
+/// Returns the decision `conforms`: no rule found a failure.
 inline Decision no_objection() { return {Rule::agreement, FactKind::nothing_found}; }
 
 }  // namespace assay::conformance

@@ -11,8 +11,9 @@
 
 namespace assay::conformance {
 
-/// The statements that a judge can make about a call. The table in report/fact_text.hpp has the
-/// word and the sentence of each kind; the places of the sentence say which values a fact has.
+/// The statements that the judge can make about a call. The table in report/fact_text.hpp contains
+/// the name and the sentence of each statement. {0}, {1} ... in a sentence show which values the
+/// statement has.
 enum class FactKind : std::uint8_t {
   none,
   quoted,     ///< another program's words
@@ -46,7 +47,7 @@ enum class FactKind : std::uint8_t {
   no_argument_checks,
   no_formulas,
   no_parts,
-  // Elements. The parameters of these facts begin with the eight values that fact_of(finding)
+  // Statements about elements. Each of them begins with the eight values that fact_of(finding)
   // writes.
   not_finite,
   beyond_rigorous_bound,
@@ -78,7 +79,8 @@ enum class FactKind : std::uint8_t {
   dropout_from_start,
   bias_from_start,
   other_part,
-  // Statistics, controls and reasons why numbers prove little:
+  // Statements about statistics and controls (wrong outputs on purpose), and reasons why a test
+  // proves little:
   nothing_found,
   nothing_compared,
   rms_too_large,
@@ -100,7 +102,7 @@ enum class FactKind : std::uint8_t {
   regimes_ignored,
   reported_twice,
   named_value,  ///< a number that becomes a field of the report
-  // Memory orders that the documents dispute:
+  // Statements about a memory order, if the documents contradict each other about this order:
   tokens_first,
   heads_first,
   statistics_read,
@@ -126,7 +128,7 @@ enum class FactKind : std::uint8_t {
   forward_wrote_elsewhere,
   replicas_differ,
   changed_forward_not_judged,
-  // Pairs of forward and gradient:
+  // Statements about runs of a forward and its gradient:
   forward_wrong,
   saved_wrong,
   backward_wrong,
@@ -149,14 +151,15 @@ enum class FactKind : std::uint8_t {
 
 using FactValue = std::variant<std::int64_t, double, std::string>;
 
-/// A statement about a call, without its words: report/sentences.hpp makes the sentence.
+/// A statement about a call, as data without words: report/sentences.hpp creates the sentence.
 struct Fact {
   FactKind kind = FactKind::none;
   std::vector<FactValue> values = {};
   std::vector<Fact> parts = {};  ///< facts that the sentence contains
 
   Fact() = default;
-  /// Takes numbers, texts, enumerators with a spelling, and facts or lists of them as parts.
+  /// Creates a fact. Numbers, texts and enumerators become its values. Facts and lists of facts
+  /// become members of its list `parts`.
   template <class... Values>
   Fact(FactKind what, const Values&... all) : kind(what) {
     (add(all), ...);

@@ -13,32 +13,34 @@
 namespace assay::conformance {
 
 /// The names and values of a case's fields, written as in its replay line. The search adds three:
-/// the operator, the violated requirement, and the regimes (tiling branches) with their counts.
+/// the operator, the violated requirement, and the regimes (branches of the kernel's tiling) with
+/// their counts.
 using CaseFields = std::vector<std::pair<std::string, std::string>>;
 
-/// A comparison of a field, as the search on the report page accepts it and as causes print it:
+/// A condition on one field of a case. The search on the report page accepts these terms, and
+/// causes print them:
 ///
-///     dtype=fp16|bf16      the field has one of the values
-///     head_dim>=128        as numbers: <, <=, >, >=; == is =
-///     heads_q>2*heads_kv   a field and a multiple of another one
-///     heads_q/heads_kv>=2  one field divided by another one
-///     seq_kv%64>0          the remainder of a division
-///     lengths_q=0          the length of some sequence
-///     lengths_q=1..7       the same, for a range of numbers
-///     strides=columns      some tensor, an input or an output, has these strides
-///     -sparse_mode=3       not, as sparse_mode!=3
+///     dtype=fp16|bf16      the field has one of these values
+///     head_dim>=128        compares numbers: <, <=, >, >=; == means =
+///     heads_q>2*heads_kv   compares a field with a multiple of another field
+///     heads_q/heads_kv>=2  compares the quotient of two fields
+///     seq_kv%64>0          compares the remainder of a division
+///     lengths_q=0          at least one sequence has this length
+///     lengths_q=1..7       at least one sequence has a length in this range
+///     strides=columns      at least one input or output tensor has these strides
+///     -sparse_mode=3       the field has another value, like sparse_mode!=3
 ///
-/// The page's own parser (tools/dashboard/src/query.ts) accepts the same terms: the tests of both
-/// read tests/tools/field_terms.json.
+/// The page's own parser (tools/dashboard/src/query.ts) accepts the same terms. The tests of both
+/// parsers read tests/tools/field_terms.json.
 struct FieldTerm {
   enum class Comparison : std::uint8_t { equal, less, at_most, greater, at_least };
-  /// A term, and the number of characters that were read for it.
+  /// A parsed term, and the number of characters that the parser read.
   using Read = std::pair<FieldTerm, std::size_t>;
 
   std::string field;
   Comparison comparison = Comparison::equal;
-  /// The term holds if the comparison holds for any of them: a number, a word, a range of numbers,
-  /// another field or a multiple of it.
+  /// The term is true if the comparison is true for at least one value: a number, a word, a range
+  /// of numbers, another field or a multiple of it.
   std::vector<std::string> values;
   std::string divided_by = {};  ///< the field that divides `field`; empty: none does
   double divisor = 0;           ///< compares the remainder of this division; 0: the field itself
@@ -46,13 +48,14 @@ struct FieldTerm {
 
   /// Parses the term at the start of `text`. Returns nothing if `text` does not start with a term.
   static std::optional<Read> read(std::string_view text);
-  /// Returns the term as the search accepts it. Values with signs of the search are quoted.
+  /// Returns the term in the syntax of the search. Quotes values that contain special characters of
+  /// the search.
   std::string text() const;
-  /// Returns whether `read(text())` gives this term: the search has no way to write every name and
-  /// value.
+  /// Returns whether text() can be parsed back to the same term. The syntax of the search cannot
+  /// express every name and value.
   bool can_be_read() const;
 
-  /// The names of the one or two fields that the term compares.
+  /// Returns the one or two field names that the term compares.
   std::vector<std::string> fields() const;
   /// The names of all fields on which the result of holds() depends. A case need not have them.
   std::vector<std::string> read_fields() const;
@@ -60,8 +63,8 @@ struct FieldTerm {
   bool operator==(const FieldTerm&) const = default;
 };
 
-/// The name that a comparison uses for its field, such as "headdim" in "headdim>=64". It need not
-/// be the name of an existing field. Empty if the text does not contain a comparison.
+/// Returns the name on the left of a comparison, such as "headdim" in "headdim>=64". A field of
+/// this name need not exist. Returns an empty text if the text does not contain a comparison.
 std::string compared_name(std::string_view text);
 
 }  // namespace assay::conformance

@@ -9,7 +9,7 @@
 
 namespace assay::conformance {
 
-/// The meaning of each verdict. 'assay explain' prints it; docs/verdicts.md repeats it.
+/// The meaning of each verdict. The command 'assay explain' prints it; docs/verdicts.md repeats it.
 inline constexpr std::array<std::pair<Verdict, std::string_view>, 18> meanings{{
     {Verdict::conforms,
      "no rule found a failure, and every control (corrupted outputs) that applies was detected"},

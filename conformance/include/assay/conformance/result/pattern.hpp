@@ -8,7 +8,7 @@
 
 namespace assay::conformance {
 
-/// The ways in which a set of indices along one axis of a tensor is described.
+/// How a set of indices along one axis of a tensor is described.
 enum class PlaceKind : std::uint8_t {
   last,     ///< the last index; on axis s the last one of each sequence
   listed,   ///< `numbers` are the indices
@@ -17,7 +17,7 @@ enum class PlaceKind : std::uint8_t {
   periods,  ///< period, then first and last index within it
 };
 
-/// Indices along one axis of a tensor.
+/// A set of indices along one axis of a tensor.
 struct AxisPlace {
   std::string axis;  ///< "b", "n", "s" or "d"
   PlaceKind kind = PlaceKind::last;
@@ -26,7 +26,7 @@ struct AxisPlace {
   auto operator<=>(const AxisPlace&) const = default;
 };
 
-/// How the outputs relate to the expected values.
+/// How the outputs differ from the expected values.
 enum class DeviationKind : std::uint8_t {
   none,           ///< no relation was found
   never_written,  ///< the output still contains the poison of the judge
@@ -38,18 +38,18 @@ enum class DeviationKind : std::uint8_t {
   channels,  ///< the expected value of the channel `shift` later
 };
 
-/// A head whose outputs equal the expected values of the head `from`.
+/// A head whose outputs equal the expected values of another head, `from`.
 struct HeadOfAnother {
   std::int64_t head = 0, from = 0;
 
   auto operator<=>(const HeadOfAnother&) const = default;
 };
-/// The relation of the failing elements of a tensor to the expected values.
+/// Describes how the failing elements of a tensor differ from the expected values.
 struct Deviation {
   DeviationKind kind = DeviationKind::none;
   double factor = 0;  ///< multiple: to four digits; 0: the factor differs between elements
-  /// Quantities of the case that could be the factor, such as "1 / scale_value". Empty if the
-  /// relation is not a multiple.
+  /// Quantities of the case that may be the factor, such as "1 / scale_value". Empty if the output
+  /// is not a multiple of the expected value.
   std::vector<std::string> quantities = {};
   std::vector<HeadOfAnother> heads = {};  ///< empty if there are many
   std::int64_t shift = 0;
@@ -57,7 +57,7 @@ struct Deviation {
   auto operator<=>(const Deviation&) const = default;
 };
 
-/// The properties that the failing elements of one tensor have in common.
+/// The common properties of the failing elements of one tensor.
 struct Pattern {
   std::int64_t failing = 0, judged = 0;  ///< elements
   std::vector<AxisPlace> places = {};    ///< at most one for each axis

@@ -8,8 +8,8 @@
 
 namespace assay::conformance {
 
-/// A regime: a branch of its tiling that an implementation reports (spec::regime_unit), and the
-/// numbers of numerically judged cases in which it occurred.
+/// A regime: a branch of the kernel's tiling, which the kernel reports itself (spec::regime_unit).
+/// The struct also counts the numerically judged cases in which the branch ran.
 struct Regime {
   std::string operator_name, name;
   std::int64_t cases = 0;             ///< cases that took it
@@ -17,11 +17,12 @@ struct Regime {
   std::vector<std::string> not_with;  ///< regimes of other cases that none of these took
 };
 
-/// Removes metrics that are invalid regimes (spec::fault_of_regime) and metrics with a name that
-/// the report already has. Adds a finding about them.
+/// Removes metrics that are invalid regimes (names of tiling branches, see spec::fault_of_regime),
+/// and metrics with a name that the report already has. Adds a finding about them.
 void sort_out_regimes(CaseReport& report);
 
-/// The regimes of every operator, in the order in which they first occur in the cases.
+/// Returns the regimes (branches of a kernel's tiling) of every operator, in the order in which
+/// they first occur in the cases.
 std::vector<Regime> regimes_of(const std::vector<CaseReport>& cases);
 
 }  // namespace assay::conformance

@@ -10,11 +10,12 @@
 
 namespace assay::conformance {
 
-/// Why a search ended. smallest: no smaller case fails. runs, seconds, stopped: the limit of runs
-/// or seconds was reached, or somebody stopped the search. unsteady: a case did not fail each time.
+/// The reason why a search for a smaller failing case ended. smallest: no smaller case fails. runs,
+/// seconds, stopped: the limit of runs or seconds was reached, or a user stopped the search.
+/// unsteady: a case did not fail each time.
 enum class ShrinkEnd : std::uint8_t { smallest, runs, seconds, stopped, unsteady };
 
-/// A failing case, and the smallest failing case that the search found (its neighbour).
+/// A failing case, and the smallest failing case to which the search reduced it (its "neighbour").
 struct ShrunkCase {
   std::string id, command_line;             ///< of the original failing case
   std::string shrunk;                       ///< the neighbour's replay line
@@ -26,8 +27,9 @@ struct ShrunkCase {
   std::vector<std::pair<std::string, std::string>> fields = {};  ///< of the neighbour
   std::vector<std::string> failed = {};   ///< result of failed_tensors for the neighbour
   std::vector<std::string> untried = {};  ///< fields that the search had no time to reduce
-  /// Numbers of failing cases with the same cause: all of them; the cases that were judged again
-  /// with the numerics `declared`; the cases of these that conform.
+  /// Judging failing cases again with other declared numerics. Contains three numbers of failing
+  /// cases with the same cause: all of them; those that were judged again with the numerics
+  /// `declared`; those that then conform.
   std::int64_t of_cause = 0, run_declared = 0, conform_declared = 0;
 };
 

@@ -6,7 +6,7 @@
 
 namespace assay::conformance {
 
-/// The judge's verdict on one case. Names and meanings: docs/verdicts.md.
+/// The judge's verdict on one case. docs/verdicts.md explains the names.
 enum class Verdict : std::uint8_t {
   conforms,
   conforms_weak,
@@ -28,13 +28,14 @@ enum class Verdict : std::uint8_t {
   tool_failure,
 };
 
-/// Returns whether the verdict says that output values are wrong.
+/// Returns whether the verdict means that output values are wrong.
 constexpr bool are_numbers_wrong(Verdict verdict) {
   return verdict == Verdict::nonconformant_structural || verdict == Verdict::nonconformant_proven ||
          verdict == Verdict::nonconformant_statistical;
 }
 
-/// Exit codes of the process. `contribution` returns the exit code for a single verdict.
+/// Exit codes of the process. The function `contribution` returns the exit code for a single
+/// verdict.
 enum class ExitCode : int { conformant = 0, nonconformant = 1, usage = 2, not_conclusive = 3 };
 
 constexpr ExitCode contribution(Verdict verdict) {

@@ -18,7 +18,7 @@ struct ShrinkBudget {
   const std::atomic<bool>* stop = nullptr;  ///< checked between cases
 };
 
-/// The result of shrinking a case.
+/// The result of shrinking a failing case.
 template <class Op>
 struct Shrunk {
   Case<Op> smallest;
@@ -28,24 +28,24 @@ struct Shrunk {
   Repetition again;  ///< final runs of `smallest`
 };
 
-/// Judges a case. `alone`, an argument of `shrink`, is also of this type: it uses a kernel that has
-/// not run any other case.
+/// A function that judges a case. The argument `alone` of `shrink` is also of this type: it uses a
+/// kernel that has not run any other case.
 template <class Op>
 using CaseJudge = std::function<CaseReport(const Case<Op>& c)>;
 
-/// Returns whether the verdicts `first` and `other` are the same kind of failure. The verdicts for
-/// wrong numbers are one kind: an error beyond the probabilistic bound may become one beyond the
-/// rigorous bound in a smaller case. All other verdicts must be equal.
+/// Returns whether two verdicts describe the same failure. All verdicts about wrong numbers count
+/// as the same, because in a smaller case an error beyond the probabilistic bound may become an
+/// error beyond the rigorous bound. Other verdicts must be equal.
 bool same_failure(Verdict first, Verdict other);
 
-/// Reduces a failing case one field at a time, geometry first. Keeps every reduction that is legal
-/// and fails in the same way. Ends when no single reduction does this, or when the budget is spent.
-/// The order of the search is fixed; without a timeout, the result depends only on the judge.
-/// Rejects a reduction if an output that failed before now passes only because all its expected
-/// values are 0. `alone` runs the case again before and after the search: if the case does not fail
-/// each time, it is not shrunk; if the smaller case does not fail each time, it is not reported.
-/// Errors: std::invalid_argument if `failing`, the report of `c`, is not a failure; exceptions of
-/// `judge`.
+/// Shrinks a failing case one field at a time, lengths and head counts first. Keeps every reduction
+/// that is legal and fails in the same way. Ends when no single reduction does this, or when the
+/// budget is spent. The order of the search is fixed; without a timeout, the result depends only on
+/// the judge. Rejects a reduction if an output that failed before now passes only because all its
+/// expected values are 0. `alone` runs the case again before and after the search: if the case does
+/// not fail each time, it is not shrunk; if the smaller case does not fail each time, it is not
+/// reported. Errors: std::invalid_argument if `failing`, the report of `c`, is not a failure;
+/// exceptions of `judge`.
 template <class Op>
 Shrunk<Op> shrink(const Case<Op>& c, const CaseReport& failing, const CaseJudge<Op>& judge,
                   const ShrinkBudget& budget = {}, const CaseJudge<Op>& alone = {});

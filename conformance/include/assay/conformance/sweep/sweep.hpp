@@ -20,7 +20,7 @@
 
 namespace assay::conformance {
 
-/// The results of a sweep so far, as counts.
+/// The results of the sweep up to now, as counts.
 struct Summary {
   std::string implementation;
   std::int64_t planned = 0;  ///< number of cases passed to the sweep
@@ -33,32 +33,32 @@ struct Summary {
   double seconds = 0;
   bool interrupted =
       false;  ///< stopped from outside; false with fewer cases than planned: budget spent
-  /// The exit code of the process, if something other than the verdicts decides it: known failures,
-  /// a requested case, or a stop.
+  /// The exit code of the process if something other than the verdicts decides it: known failures,
+  /// a requested case, or a stop request.
   std::optional<ExitCode> ends_with = {};
 
-  /// Computes the exit code from the verdicts: usage after a usage error; otherwise nonconformant
-  /// after a failure; otherwise not_conclusive if a verdict is not conclusive or nothing was
-  /// judged.
+  /// Returns the exit code that follows from the verdicts: `usage` if there was a usage error;
+  /// otherwise `nonconformant` if a case failed; otherwise `not_conclusive` if a verdict is not
+  /// conclusive or nothing was judged.
   ExitCode exit_code() const;
 };
 
 /// Adds one report to the summary. A conforming case counts as accepted for the requirements that
-/// its report names. A case that was refused as specified counts as rejected for its requirement.
-/// Cases with weak numerics and inapplicable cases count for nothing. A conforming case covers its
-/// pairs of values if numbers were judged.
+/// its report names. A case that the kernel refused as documented counts as rejected for its
+/// requirement. A conforming case covers its pairs of factor values if its outputs were judged. Two
+/// types of cases are not counted: inapplicable cases, and cases with weak numerics (a declared
+/// arithmetic so weak that every kernel conforms).
 void count(Summary& summary, const CaseReport& report);
-/// Adds only two parts of the report: the numbers of rows, and how precisely its references are
-/// known.
+/// Adds only two parts of the report: the numbers of rows, and the precision of the references.
 void count_tensors(Summary& summary, const CaseReport& report);
 
-/// Receives the events of a sweep: its start, every case in the order of judging, its end.
+/// Receives the events of a sweep: its start, every case in the order of judging, and its end.
 class SweepListener {
  public:
   virtual ~SweepListener() = default;
   virtual void on_start(std::int64_t /*cases*/, const std::string& /*implementation*/) {}
   virtual void on_case(const CaseReport& report, std::int64_t index) = 0;
-  /// Called for a case that is not applicable; this is known before any run.
+  /// Called for a case that is not applicable. The program finds this out before it runs the case.
   virtual void on_skipped(const CaseReport& report, std::int64_t index) { on_case(report, index); }
   /// Called for a case that an earlier, interrupted sweep has already judged.
   virtual void on_resumed(const CaseReport& report, std::int64_t index) { on_case(report, index); }
@@ -70,20 +70,20 @@ struct SweepControl {
   const std::atomic<bool>* stop =
       nullptr;                ///< checked between cases; the summary says `interrupted`
   double budget_seconds = 0;  ///< no new case starts later; 0: no limit
-  /// Returns whether the sweep must end after this case. An empty function never ends it.
+  /// Returns whether the sweep must end after this case. An empty function never ends the sweep.
   std::function<bool(const CaseReport& report)> ends_after;
   /// Returns the report that an earlier, interrupted sweep stored for this case id, or null. A case
   /// with such a report does not run again.
   std::function<const CaseReport*(const std::string& id)> finished;
-  /// Total time for running failing cases again on a new instance (seconds).
+  /// The time limit for running failing cases again on a new kernel instance (seconds in total).
   double repeat_seconds = 10;
 };
 
-/// Creates an implementation that has not run anything yet.
+/// A function that creates a new instance of the kernel, which has not run anything yet.
 template <class Op>
 using MakeFresh = std::function<std::unique_ptr<spec::Implementation<Op>>()>;
 
-/// State of one case between the steps of a sweep.
+/// The state of one case between the steps of a sweep.
 template <class Op>
 struct SweptCase {
   std::size_t place = 0;
@@ -91,41 +91,42 @@ struct SweptCase {
   const CaseReport* earlier = nullptr;     ///< report of an earlier, interrupted sweep
   std::optional<CaseInSteps<Op>> steps = {};
 
-  /// May run in any thread, like CaseInSteps::judge.
+  /// Judges the case. May run in any thread, like CaseInSteps::judge.
   void judge() {
     if (steps) steps->judge();
   }
   bool asks_again() const { return steps && steps->asks_again(); }
 };
 
-/// A sweep over the cases of several operators, one operator after another, with one summary.
+/// A sweep over the cases of several operators. The operators run one after another and share one
+/// summary.
 class Sweep {
  public:
   Sweep(std::span<SweepListener* const> listeners, SweepControl control);
 
-  /// Notifies the listeners of the start. Append the requirements and pairs of the operators to
-  /// `summary()` before.
+  /// Notifies the listeners of the start. Before this call, add the requirements and pairs of the
+  /// operators to `summary()`.
   void start(std::int64_t planned, const std::string& implementation);
-  /// Returns whether the sweep starts no more cases, because a stop was requested, the budget is
-  /// spent, or `ends_after` returned true.
+  /// Returns whether the sweep starts no more cases. The reason may be a stop request, a spent
+  /// budget, or `ends_after`.
   bool is_over();
-  /// Calls the kernel for the case with index `place`. `made`: a case that was prepared in advance,
-  /// or null.
+  /// Calls the kernel for the case with index `place`. `made`: the prepared data of the case, or
+  /// null.
   template <class Op>
   SweptCase<Op> call(std::span<const Case<Op>> cases, std::size_t place,
                      spec::Implementation<Op>& kernel,
                      std::unique_ptr<PreparedCase<Op>> made = nullptr);
   /// Finishes a case and reports it to the listeners. Call it in the same order as `call`. Does
-  /// nothing after the end of the sweep. `kernel` is used if the kernel must be called again. If
-  /// `fresh` is set, a failing case runs again on a new instance. If it does not fail every time, a
-  /// finding says how often it fails, or after which case.
+  /// nothing after the end of the sweep. `kernel` runs again if the judge needs another run. If
+  /// `fresh` is set, a failing case runs again on a new instance of the kernel. If the case does
+  /// not fail every time, a finding says how often it fails, or that it fails only after another
+  /// case.
   template <class Op>
   void conclude(std::span<const Case<Op>> cases, SweptCase<Op> swept,
                 spec::Implementation<Op>& kernel, const MakeFresh<Op>& fresh = {});
-  /// Returns the report of an earlier, interrupted sweep on the case with this id; null without
-  /// one.
+  /// Returns the report that an earlier, interrupted sweep stored for this case id, or null.
   const CaseReport* earlier(const std::string& id) const;
-  /// Reports a case that was judged elsewhere. `resumed`: by an earlier sweep.
+  /// Reports a case that this object did not judge itself. `resumed`: an earlier sweep judged it.
   void conclude(const CaseReport& report, bool resumed);
   /// Notifies the listeners of the end of the sweep.
   const Summary& finish();

@@ -14,22 +14,21 @@ struct ExpectedCost {
   double seconds = 0;  ///< on a usual machine with a fast kernel; only ratios within a kind matter
 };
 
-/// Estimates the remaining time of a sweep. Learns the ratio of real to expected time during the
-/// sweep. Does not use a clock.
+/// Estimates the remaining time of a sweep. Learns during the sweep how real times compare with
+/// expected times. Does not use a clock.
 class TimeLeft {
  public:
   TimeLeft() = default;
   explicit TimeLeft(std::vector<ExpectedCost> plan);
 
-  /// Records the time of the case with index `place` in the plan (seconds). Call it once for each
-  /// case.
+  /// Records how long the case with index `place` took (seconds). Call it once for each case.
   void took(std::size_t place, double seconds);
 
-  /// Estimated time for the remaining cases (seconds). Returns nothing until enough cases of their
-  /// kinds were measured.
+  /// Returns the estimated time for the remaining cases (seconds). Returns nothing until enough
+  /// cases that resemble the remaining ones were measured.
   std::optional<double> seconds() const;
 
-  /// The fraction of the plan's expected cost that is finished, 0 to 1.
+  /// Returns the finished fraction of the plan's expected cost, 0 to 1.
   double share_done() const;
 
  private:
