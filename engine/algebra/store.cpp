@@ -9,8 +9,8 @@ Store::Store(int bits, int min_exponent, Direction direction, double overflow)
   known_ = direction == Direction::nearest_even || direction == Direction::nearest_away ||
            direction == Direction::nearest;
   away_ = direction == Direction::nearest_away;
-  // The mean error of stochastic rounding is zero only for exact values; also, kernels with a
-  // biased random generator declare stochastic rounding.
+  // Stochastic rounding does not count as rounding with mean error 0: its mean error is 0 only for
+  // exact values, and some kernels use a biased random generator for it.
   mean_free_ = known_;
   capped_ = direction != Direction::stochastic;
   const double whole_steps = known_ ? 1 : 2;

@@ -10,8 +10,8 @@ namespace {
 
 std::size_t at(std::int64_t k) { return static_cast<std::size_t>(k); }
 
-/// Converts to float. The result is 0 only if x is 0: smaller numbers become 2^-126, because a CPU
-/// may flush numbers below 2^-126 to zero.
+/// Converts x >= 0 to float. The result is 0 only if x is 0: other numbers below 2^-126 become
+/// 2^-126, because a CPU may flush them to zero.
 float kept(double x) {
   constexpr float least = 0x1p-126F;
   if (x == 0) return 0;
@@ -19,7 +19,8 @@ float kept(double x) {
   return narrowed < least ? least : narrowed;
 }
 
-/// Index of row k and column j in a right operand.
+/// Returns the index of row k, column j in the memory of a packed right operand (the second matrix
+/// of a product).
 template <class T>
 std::size_t place(std::int64_t depth, std::int64_t k, std::int64_t j) {
   constexpr std::int64_t width = panel_columns<T>;
@@ -45,8 +46,8 @@ Scales scales_of(const Rows& rows) {
   for (std::int64_t k = 0; k < rows.rows * rows.dim; ++k)
     largest = std::max(largest, std::abs(rows.data[k]));
   if (largest == 0 || !std::isfinite(largest)) return {};
-  // If an exponent is outside this range, the scaled numbers overflow double and the bound is
-  // infinite.
+  // Limits the exponent, so that the scales are finite. With an exponent outside the limits, the
+  // scaled numbers overflow double and the error bound becomes infinite.
   const int exponent = std::clamp(std::ilogb(largest), -450, 450);
   return {std::ldexp(1.0, 40 - exponent), std::ldexp(1.0, 40 - 2 * exponent)};
 }
@@ -56,7 +57,7 @@ float magnitude_in_float(double x, const Scales& scales) {
 }
 float square_in_float(double x, const Scales& scales) {
   if (x == 0) return 0;
-  // The square of a small number can underflow in double, too.
+  // The square of a small number can underflow to 0 in double, too.
   const double square = x * x * scales.square;
   return square == 0 ? 0x1p-126F : kept(square);
 }

@@ -73,7 +73,8 @@ int Graph::element(std::size_t array, int index, std::size_t place) {
       {.operation = Operation::element, .of = {index, 0, 0}, .which = array, .place = place});
 }
 
-/// Returns a node that equals the operation without rounding; -1 if there is none.
+/// Looks for a node that has exactly the value of the operation: an equal existing node, or a
+/// simpler one, such as the node a for the operation a + 0. Returns -1 if there is none.
 int Graph::simplified(Operation operation, const std::array<int, 3>& of, std::size_t place) {
   const auto [a, b, c] = of;
   switch (operation) {
@@ -105,7 +106,7 @@ int Graph::make(Operation operation, std::array<int, 3> of, std::size_t place) {
   return add({.operation = operation, .of = of, .place = place});
 }
 
-/// Returns the derivative of a node; `by` contains those of the nodes before it.
+/// Returns the derivative of a node. `by` contains the derivatives of all nodes before this node.
 int Graph::derived(int node, const std::vector<int>& by) {
   const Node of = (*this)[node];  // a copy: adding nodes moves them
   const auto [a, b, c] = of.of;
@@ -122,7 +123,7 @@ int Graph::derived(int node, const std::vector<int>& by) {
     case Operation::multiply:
       return make(Operation::add, {times(d(a), b), times(a, d(b))}, of.place);
     case Operation::divide: {
-      // (a' - (a / b) b') / b, which reuses the quotient.
+      // Derivative of a / b: (a' - (a / b) b') / b, which reuses the quotient a / b.
       const int rest = make(Operation::subtract, {d(a), times(node, d(b))}, of.place);
       return is(rest, 0) ? rest : make(Operation::divide, {rest, b}, of.place);
     }

@@ -38,7 +38,7 @@ std::string joined(const List& list, Projection name) {
 
 std::string kind_name(Kind kind) { return kind == Kind::number ? "a number" : "a condition"; }
 
-/// Text that is printed in a message: at most 32 characters, without control characters.
+/// Quotes a text for an error message: at most 32 characters; control characters become '?'.
 std::string shown(std::string_view text) {
   std::string result;
   for (const char c : text.substr(0, longest_name)) result += c >= ' ' && c <= '~' ? c : '?';
@@ -50,8 +50,8 @@ struct Value {
   Kind kind;
 };
 
-/// A parser with one function per level of precedence. Nested levels are counted, so that a text
-/// cannot exhaust the stack.
+/// A recursive-descent parser with one function per level of operator precedence. A limit on the
+/// nesting prevents a text from exhausting the stack.
 class Parser {
  public:
   Parser(std::string_view text, const Names& names, bool with_score, Graph& graph)
@@ -65,7 +65,8 @@ class Parser {
   }
 
  private:
-  /// Returns how to write what other languages write so; empty for other texts.
+  /// Returns advice if the text is syntax of another language, for example how to write `^` in this
+  /// language. Otherwise returns an empty text.
   static std::string_view advice(std::string_view text) {
     if (text.starts_with('^') || text.starts_with('*')) return "; for a square write x * x";
     if (text.starts_with('=')) return "; to compare, write ==";
@@ -82,13 +83,14 @@ class Parser {
     throw ExpressionError(place, what);
   }
 
-  /// Fails because of the next character. `where`: text that follows the character.
+  /// Throws an error that reports the next character as unexpected. `where` is appended to the
+  /// message.
   [[noreturn]] void fail_at_next(const std::string& where) const {
     fail(at_, "unexpected " + shown(text_.substr(at_, 1)) + where +
                   std::string(advice(text_.substr(at_))));
   }
 
-  /// Counts the nesting while it exists.
+  /// Counts the nesting depth. A Level object exists while the parser reads one nested expression.
   class Level {
    public:
     explicit Level(Parser& parser) : parser_(parser) {
@@ -106,7 +108,7 @@ class Parser {
     while (at_ < text_.size() && (text_[at_] == ' ' || text_[at_] == '\t' || text_[at_] == '\n'))
       ++at_;
   }
-  /// Takes a sign if it is next, unless `other` follows it.
+  /// Consumes the operator `sign` if it comes next, unless the character after it is `other`.
   bool take(std::string_view sign, char other = '\0') {
     skip_blanks();
     if (!text_.substr(at_).starts_with(sign)) return false;

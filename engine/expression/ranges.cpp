@@ -7,11 +7,12 @@
 namespace assay::engine::expression {
 namespace {
 
-/// fp32 represents all smaller integers.
+/// fp32 represents every integer up to 2^24 exactly.
 constexpr double largest_integer = 0x1p24;
 constexpr double infinity = std::numeric_limits<double>::infinity();
 
-/// Returns the range of these numbers. NaN, as of 0 * infinity, makes it unbounded.
+/// Returns the smallest range that contains these numbers. A NaN, for example from 0 * infinity,
+/// makes the range unbounded.
 Range around(std::initializer_list<double> numbers) {
   Range range = {infinity, -infinity};
   for (const double x : numbers) {

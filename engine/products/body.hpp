@@ -2,13 +2,14 @@
 
 #include "products/kernels.hpp"
 
-/// The matrix products, compiled once for each instruction set. Everything has internal linkage, so
-/// that the linker never merges functions of different instruction sets.
+/// The matrix products, compiled once for each instruction set. All functions have internal
+/// linkage, so that the linker cannot mix functions that were compiled for different instruction
+/// sets.
 namespace assay::engine {
 namespace {
 
-/// Computes rows i .. i + rows - 1 of c, in `vectors` vectors of columns that begin at `column` of
-/// a panel.
+/// Computes the rows i .. i + rows - 1 of c, for `vectors` SIMD vectors of columns that begin at
+/// `column` of a panel.
 template <class Isa, int rows>
 void multiply_block(const Product<typename Isa::Number>& p, std::int64_t i, std::int64_t column,
                     const typename Isa::Number* panel) {

@@ -4,7 +4,7 @@
 
 namespace assay::engine {
 
-/// The products for one instruction set.
+/// The matrix products for one instruction set.
 struct ProductKernels {
   void (*in_double)(const Product<double>& product);
   void (*in_float)(const Product<float>& product);
@@ -14,8 +14,8 @@ extern const ProductKernels portable_products;
 extern const ProductKernels avx2_products;
 extern const ProductKernels avx512_products;
 
-/// Returns the products for that instruction set. Errors: std::invalid_argument if this machine
-/// does not execute its instructions.
+/// Returns the matrix products for the given instruction set. Errors: std::invalid_argument if this
+/// machine does not support the instruction set.
 const ProductKernels& kernels(Instructions instructions);
 
 }  // namespace assay::engine

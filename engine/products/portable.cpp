@@ -5,7 +5,8 @@
 namespace assay::engine {
 namespace {
 
-/// Computes as many columns as a panel has, number by number.
+/// A portable replacement for SIMD vectors: a vector is an array with half of a panel's columns,
+/// and loops process its elements one by one.
 template <class T>
 struct Portable {
   using Number = T;

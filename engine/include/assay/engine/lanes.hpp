@@ -6,9 +6,10 @@
 #include <initializer_list>
 #include <type_traits>
 
-/// Eight doubles as one number, so that one template evaluates a formula for one pair or for eight.
-/// Every function gives each lane the same bits as the function for a single double: it uses only
-/// IEEE 754 operations, and the compiler does not contract them.
+/// `Lanes` is a SIMD vector of eight doubles, so that one template evaluates a formula for one pair
+/// or for eight. Every function gives each lane the same bits as the function for a single double:
+/// it uses only IEEE 754 operations, and the compiler does not contract them to fused
+/// multiply-adds.
 namespace assay::engine {
 
 /// Eight adjacent pairs.
@@ -18,7 +19,7 @@ typedef std::int64_t LaneBits __attribute__((vector_size(64)));
 /// Eight floats, the storage type of magnitudes and squares.
 typedef float FloatLanes __attribute__((vector_size(32)));
 
-/// The number of doubles that V contains.
+/// The number of doubles in the type V: 1 for double, 8 for Lanes.
 template <class V>
 inline constexpr int lanes_of = sizeof(V) / sizeof(double);
 
@@ -33,13 +34,13 @@ inline constexpr int lanes_of = sizeof(V) / sizeof(double);
   return reinterpret_cast<Lanes>(x);
 }
 
-/// Returns V with x in every lane.
+/// Returns a V with x in every lane.
 template <class V>
 [[gnu::always_inline]] inline V filled(double x) {
   return V{} + x;
 }
 
-/// Returns |x|, also for plain numbers of any type.
+/// Returns |x|, lane by lane. The function also accepts scalars of any type.
 template <class V>
 [[gnu::always_inline]] inline V magnitude_of(const V& x) {
   if constexpr (std::is_same_v<V, double> || std::is_same_v<V, Lanes>) {
@@ -75,21 +76,21 @@ template <class V>
   return number_of(bits_of(x) & 0x7ff0000000000000);
 }
 
-/// The integer nearest to x, for 0 <= x < 2^51, ties to even.
+/// The integer nearest to x, for 0 <= x < 2^51; ties round to even.
 template <class V>
 [[gnu::always_inline]] inline V whole_of(const V& x) {
   return (x + 0x1.8p52) - 0x1.8p52;
 }
 
-/// Largest relative error of `exponential` if e^x is a normal number (blocks/README, B2).
+/// Largest relative error of `exponential` if e^x is a normal number (engine/blocks/README.md, B2).
 inline constexpr double exponential_error = 0x1p-49;
 
-/// e^x, computed with sums and products only. Results below 2^-1022 are 0, results beyond the
-/// largest double are infinity; NaN stays NaN.
+/// e^x, computed with sums and products only. Results below 2^-1022 become 0, results beyond the
+/// largest double become infinity; NaN stays NaN.
 template <class V>
 [[gnu::always_inline]] inline V exponential(const V& x) {
   constexpr double log2_e = 0x1.71547652b82fep0, to_integer = 0x1.8p52;
-  // The upper part of ln 2 has 33 bits, so that k times it is exact.
+  // The upper part of ln 2 has 33 bits, so that its product with the integer k is exact.
   constexpr double ln2_upper = 0x1.62e42feep-1, ln2_lower = 0x1.a39ef35793c76p-33;
   V clamped = x < -709.0 ? filled<V>(-709.0) : x;
   clamped = clamped > 710.0 ? filled<V>(710.0) : clamped;
@@ -101,8 +102,8 @@ template <class V>
        {1.0 / 479001600.0, 1.0 / 39916800.0, 1.0 / 3628800.0, 1.0 / 362880.0, 1.0 / 40320.0,
         1.0 / 5040.0, 1.0 / 720.0, 1.0 / 120.0, 1.0 / 24.0, 1.0 / 6.0, 0.5, 1.0, 1.0})
     power = power * r + coefficient;
-  // Multiplies by 2^k: adds k to the exponent bits. If the result is below 2^-1022, the bits are
-  // those of a tiny or negative number, which is replaced by 0.
+  // Multiplies by 2^k by adding k to the exponent bits. If the true result is below 2^-1022, the
+  // bits form a tiny or negative number, which the next line replaces by 0.
   V value = number_of(bits_of(power) + (bits_of(shifted) << 52));
   value = value < 0x1p-1022 ? V{} : value;
   value = x > 0x1.62e42fefa39efp9 ? filled<V>(HUGE_VAL) : value;
@@ -116,9 +117,8 @@ template <class V>
   return x < 0x1p-12 ? x * (1.0 + x) : far;
 }
 
-/// Returns an upper bound of the relative error of e^x if x has an error of at most `error`:
-/// e^error - 1. Returns 0 if x + error < -709, because e^x is then below the smallest normal
-/// number.
+/// Returns e^error - 1, an upper bound of the relative error of e^x if x has an error of at most
+/// `error`. Returns 0 if x + error < -709, because e^x is then below the smallest normal number.
 template <class V>
 [[gnu::always_inline]] inline V growth_at(const V& x, const V& error) {
   constexpr double vanishing = -709.0;

@@ -9,44 +9,47 @@
 #include "assay/engine/algebra/sum.hpp"
 #include "assay/engine/lanes.hpp"
 
-/// The last step of every bound, for one element or for eight. Input: the sums of an element.
-/// Result: the largest error of a kernel that writes this element. A1 to A13: sections of
-/// engine/README.md. E1 to E26: equations of docs/bound.md.
+/// Computes the error bound of one output element, or of eight at once: the largest error of a
+/// correct kernel. The inputs are sums over the element's pairs (`ElementOf`). Comments cite the
+/// sections A1 to A13 of engine/README.md and the equations E1 to E26 of docs/bound.md.
 namespace assay::engine {
 
-/// README A10, equation E18: returns lambda. Take `sums` sums of random errors, each error with
-/// mean 0. With probability 1 - `alpha`, each sum is smaller than lambda times the root of its sum
-/// of squares (Azuma's inequality).
+/// Returns lambda, the factor of Azuma's inequality (engine/README.md, A10; docs/bound.md, E18).
+/// Consider `sums` sums of random errors with mean 0. With probability 1 - `alpha`, every sum is at
+/// most lambda times the root of the sum of its squared error bounds.
 double mean_free_factor(std::int64_t sums, double alpha);
 
-/// README A10, equation E19: returns an error that is exceeded only with a small probability. It is
-/// the sum of three parts: the known errors of stores (drift), lambda times the root of the summed
-/// squares of the errors with mean 0, and the errors whose mean may differ from 0.
+/// Returns an error bound that a kernel exceeds only with a small probability (engine/README.md,
+/// A10; docs/bound.md, E19). It adds three parts: the drift (the sum of the known rounding errors),
+/// lambda times the root of `squares` (squared bounds of the errors with mean 0), and `shared`
+/// (bound of the errors whose mean may differ from 0).
 template <class V>
 [[gnu::always_inline]] inline V probable_error(const V& drift, double lambda, const V& squares,
                                                const V& shared) {
   return magnitude_of(drift) + lambda * root_of(squares) + shared;
 }
 
-/// README A10, equation E20: min(rigorous, probable) if roundings have mean 0, else rigorous.
+/// Returns the smaller of the bounds `rigorous` and `probable` if all rounding errors have mean 0
+/// (`averages` is true). Otherwise returns `rigorous` (engine/README.md, A10; docs/bound.md, E20).
 template <class V>
 [[gnu::always_inline]] inline V core_error(const V& rigorous, const V& probable, bool averages) {
   return averages ? (probable < rigorous ? probable : rigorous) : rigorous;
 }
 
-/// README A11, equation E21: returns the largest error of a sum of `terms` summands, divided by the
-/// magnitude of the sum.
+/// Returns the largest error of adding `terms` summands, as a multiple of unit roundoff times the
+/// sum of their magnitudes (engine/README.md, A11; docs/bound.md, E21).
 inline double worst_chain(double terms) { return terms + 4; }
 
-/// README A11, equation E21: returns a bound that this error satisfies with high probability; at
-/// most `worst`.
+/// Returns a limit for the error that `worst_chain` bounds. The error exceeds this limit only with
+/// a small probability. The limit is at most `worst` (engine/README.md, A11; docs/bound.md, E21).
 inline double probable_chain(double worst, double terms, double lambda) {
   return std::min(worst, lambda * std::sqrt(terms) + 4);
 }
 
-/// README A12, equation E24. Let e be the sum of core, accumulation and the other errors
-/// (`additive`). Returns e plus the error of storing a value of size `magnitude` + e, where
-/// `magnitude` is that of the reference.
+/// Returns the tolerance of an element (engine/README.md, A12; docs/bound.md, E24). Let e be `core`
+/// + `accumulation` + `additive`, the error before the last rounding. The function returns e plus
+/// the error of rounding a value of size `magnitude` + e to the output type, where `magnitude` is
+/// |reference|.
 template <class V>
 [[gnu::always_inline]] inline V tolerance_of(const Store& store, const V& magnitude, const V& core,
                                              const V& accumulation, const V& additive) {
@@ -54,39 +57,41 @@ template <class V>
   return before + store.error(magnitude + before);
 }
 
-/// Equation E25: returns the radius of a reference in double, computed from the kernel's rigorous
-/// terms. Each term is a convex function of the unit roundoffs and is 0 if they are 0. The unit
-/// roundoffs of double are at least 2^27 times smaller than the kernel's, so the error is at most
-/// 2^-27 of the terms.
+/// Returns a bound of the reference's own error, which comes from its arithmetic in double
+/// (docs/bound.md, E25). The bound is 2^-27 times the kernel's rigorous error bound. Reason: that
+/// bound is a convex function of the unit roundoffs, is 0 if they are 0, and the unit roundoff of
+/// double is at least 2^27 times smaller than the kernel's.
 template <class V>
 [[gnu::always_inline]] inline V reference_radius(const V& rigorous, const V& accumulation) {
   return 0x1p-27 * (rigorous + accumulation);
 }
 
-/// blocks/README B3: the largest error of a sum of exact products in double, in any order.
+/// Returns the largest error of a sum of exact products that is computed in double, in any order
+/// (engine/blocks/README.md, B3).
 template <class V>
 [[gnu::always_inline]] inline V sum_radius(const ElementOf<V>& x) {
   return ((x.terms + 4) * 0x1p-53) * x.magnitude;
 }
 
-/// README A11: the error that the additions of an element cause, divided by the magnitude of the
-/// element.
+/// The error that the additions of one output element cause, as a multiple of unit roundoff times
+/// the element's sum of magnitudes (engine/README.md, A11).
 struct Chain {
   double worst = 0, likely = 0;
   double lost = 0;  ///< largest loss of all additions by underflow (absolute)
-  /// The variance of this error is the sum of three terms, each with one of these factors: the sum
-  /// of the squares of the summands; the square of the sum; the square of the largest loss by
-  /// underflow.
+  /// Coefficients for the variance of the error. The variance is `of_squares` times the sum of the
+  /// squared summands, plus `of_value` times the square of the sum, plus `of_worst` times the
+  /// square of the largest accumulation error.
   double of_squares = 0, of_value = 0, of_worst = 0;
 };
 
-/// A sum whose parts a kernel rounds before it adds them.
+/// Describes a kernel that computes a sum as several partial sums. The kernel rounds each partial
+/// sum to a narrower type before it adds it to the total.
 struct Parts {
   double u = 0, lost = 0;  ///< of the type: unit roundoff, half the smallest number; 0: exact
   double count = 0;
 };
 
-/// How a kernel sums and writes an output.
+/// Describes how a kernel sums, scales and rounds one output.
 struct Output {
   Units units;
   double factor = 1;     ///< the kernel multiplies the sum by this factor
@@ -101,8 +106,8 @@ struct Output {
   double lost = 0;
 };
 
-/// README A11: returns the errors of adding `terms` summands in any order. Their mean is 0 if the
-/// errors of the output's stores have mean 0.
+/// Returns the error of adding `terms` summands in any order (engine/README.md, A11). The error is
+/// treated as random with mean 0 if all of the kernel's roundings have mean 0.
 inline Chain chain_of(double terms, const Output& output) {
   const double worst = worst_chain(terms);
   const bool averages = output.averages && !output.units.truncating;
@@ -112,9 +117,10 @@ inline Chain chain_of(double terms, const Output& output) {
           .of_value = terms / 3};
 }
 
-/// Bounds of |kernel's result - `value`|: `proven` in the worst case; `probable` holds with the
-/// probability that lambda gives. `radius` bounds the error that double causes in `value`. For a
-/// correct kernel, the error has the mean `drift` and the standard deviation `deviation`.
+/// Bounds of the error |kernel's result - `value|` of one element. `proven` holds in the worst
+/// case; `probable` holds with the probability for which lambda was chosen. `radius` bounds the
+/// rounding error in `value`. In a correct kernel, the error has the mean `drift` and the standard
+/// deviation `deviation`.
 template <class V>
 struct Bound {
   V value{}, radius{}, probable{}, proven{}, deviation{}, floor{}, drift{};
@@ -122,17 +128,17 @@ struct Bound {
   V rigorous{}, largest{};  ///< largest error of the summands; of the terms that are added
 };
 
-/// Equation E22: returns the error of rounding the parts of a sum. `partials` is the sum of the
-/// absolute values of the parts.
+/// Returns the error of rounding the partial sums of a sum (docs/bound.md, E22). `partials` is the
+/// sum of their absolute values.
 template <class V>
 [[gnu::always_inline]] inline V partial_error(const Parts& parts, const V& partials,
                                               const V& reference, const V& core) {
   return parts.u * partials + 2.0 * parts.u * (reference + core) + (parts.count + 2) * parts.lost;
 }
 
-/// Equation E26: returns the variance of an element of a correct kernel. `worst`, `part` and
-/// `scaled` are the errors of the element's additions, of its parts, and of an operand that was
-/// scaled in advance.
+/// Returns the expected variance of the error of one element in a correct kernel (docs/bound.md,
+/// E26). `worst`: the element's accumulation error. `part`: the error from rounding its partial
+/// sums. `scaled`: the error from an operand that the kernel scales before the product.
 template <class V>
 [[gnu::always_inline]] inline V element_variance(const ElementOf<V>& x, const Output& output,
                                                  const V& worst, const V& part, const V& scaled,
@@ -141,8 +147,9 @@ template <class V>
   const V reference = size * magnitude_of(x.value), summands = squared * x.value_squares;
   const Chain& chain = output.chain;
   const V added = chain.of_value * square(reference) + chain.of_squares * summands;
-  // An error that all pairs share does not average out, so its largest value counts. Masked pairs
-  // may add up to the floor, which matters if the value is not much larger than the floor.
+  // Some rounding errors are common to several pairs and do not average out. For them, the formula
+  // uses the largest possible value. `floor` (the largest total that masked pairs may add) matters
+  // only if the element's value is not much larger.
   const V constants = size * (magnitude_of(x.by_constant[0]) + magnitude_of(x.by_constant[1]));
   return squared * x.moment / 3.0 + square(size * x.shared) / 81.0 + square(constants) +
          square(output.units.u_sum) * added + chain.of_worst * square(worst) +
@@ -151,17 +158,17 @@ template <class V>
          square(output.roundings * output.units.u * reference) / 3.0 + square(floor);
 }
 
-/// Factor for the rounding of the bounds themselves, which are computed in double.
+/// Safety factor: the bounds are computed in double and are therefore rounded, too.
 inline constexpr double bound_slack = 1 + 0x1p-40;
 
-/// Maps NaN to infinity: a bound that overflowed gives no limit.
+/// Maps NaN to infinity: a bound that overflowed sets no limit.
 template <class V>
 [[gnu::always_inline]] inline V known(const V& limit) {
   return limit != limit ? filled<V>(HUGE_VAL) : limit;
 }
 
-/// README A10 to A12, equation E15: returns the bound of an element. `floor` is the largest amount
-/// that masked pairs may add to the element.
+/// Returns the bounds of one element's error (engine/README.md, A10 to A12; docs/bound.md, E15).
+/// `floor` is the largest total that masked pairs may add to the element.
 template <class V>
 [[gnu::always_inline]] inline Bound<V> bound_of(const ElementOf<V>& x, const Output& output,
                                                 const V& floor = V{}) {

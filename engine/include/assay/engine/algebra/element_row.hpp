@@ -10,8 +10,8 @@
 
 namespace assay::engine {
 
-/// The elements of a row, stored with one array per member, so that eight elements can be loaded at
-/// once. The arrays are padded, so that eight elements can be loaded from any position.
+/// All elements of one output row, stored as a structure of arrays (one array per member), so that
+/// eight elements load at once. Padding at the end allows a load of eight elements at any position.
 class ElementRow {
  public:
   explicit ElementRow(std::size_t count)
@@ -40,7 +40,7 @@ class ElementRow {
             .by_constant = {number(9), number(10)}};
   }
 
-  /// Returns the elements d to d + 7.
+  /// Returns the eight elements d to d + 7.
   [[gnu::always_inline]] ElementOf<Lanes> eight(std::size_t d) const {
     const double* first = numbers_.data() + d;
     const auto number = [ this, first ](std::size_t member) __attribute__((always_inline)) {

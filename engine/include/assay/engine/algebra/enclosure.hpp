@@ -10,17 +10,18 @@
 
 namespace assay::engine {
 
-/// A number computed in double, and an upper bound of its distance to the exact number
-/// (blocks/README, B3).
+/// A number computed in double, together with an upper bound of its rounding error
+/// (engine/blocks/README.md, B3).
 template <class V>
 struct Enclosure {
   V value{}, radius{};
 };
 
-/// The unit roundoff of double, and the largest error by one underflow.
+/// The unit roundoff of double, and the largest error of one underflow.
 inline constexpr double double_unit = 0x1p-53, double_underflow = 0x1p-1022;
 
-/// blocks/README B3: TwoSum computes the rounding error of this sum exactly.
+/// Adds two numbers and their error bounds. TwoSum computes the rounding error of the sum exactly
+/// (engine/blocks/README.md, B3).
 template <class V>
 [[gnu::always_inline]] inline Enclosure<V> operator+(const Enclosure<V>& x, const Enclosure<V>& y) {
   const V sum = x.value + y.value, part = sum - x.value;
@@ -31,7 +32,8 @@ template <class V>
 [[gnu::always_inline]] inline Enclosure<V> operator-(const Enclosure<V>& x, const Enclosure<V>& y) {
   return x + Enclosure<V>{-y.value, y.radius};
 }
-/// blocks/README B3: the rounding error of a product is at most one unit roundoff times its value.
+/// Multiplies two numbers and propagates their error bounds. The product itself adds a rounding
+/// error of at most one unit roundoff times its value (engine/blocks/README.md, B3).
 template <class V>
 [[gnu::always_inline]] inline Enclosure<V> operator*(const Enclosure<V>& x, const Enclosure<V>& y) {
   const V product = x.value * y.value;
@@ -44,16 +46,16 @@ template <class V>
   return x * Enclosure<V>{factor, V{}};
 }
 
-/// Evaluates a formula in double and bounds the rounding errors of double. It does not apply the
-/// roundings that the formula declares for kernels.
+/// Evaluates a formula in double and bounds the rounding errors of this evaluation. The roundings
+/// of a kernel, which the formula also declares, have no effect.
 template <class V, std::size_t symbols>
 class EnclosureReading {
  public:
   using Real = V;
   using Number = Enclosure<V>;
 
-  /// A row symbol is a number that is computed once per row. Only its rigorous part is used: the
-  /// radius of the number.
+  /// `of_row` contains the error bounds of the numbers that were computed once for the row. Only
+  /// their member `rigorous` is used.
   EnclosureReading(const Units&, const std::array<Symbol, symbols>& of_row) : of_row_(of_row) {}
 
   [[gnu::always_inline]] Number exact(const V& x) const { return {x, V{}}; }
@@ -89,7 +91,8 @@ class EnclosureReading {
   std::array<Symbol, symbols> of_row_;
 };
 
-/// Returns the row symbol for a number that was computed for the row.
+/// Converts a number that was computed for a whole row to its error bound. The pairs of the row use
+/// this bound.
 inline Symbol symbol_of(const Enclosure<double>& x) { return {.rigorous = x.radius}; }
 
 }  // namespace assay::engine

@@ -8,9 +8,9 @@
 
 namespace assay::engine {
 
-/// Evaluates a formula for cases whose products and sums are exact in every kernel: only stores to
-/// a narrower type round (to nearest). Double represents all numbers of such a case. A number below
-/// the range of fp32 becomes 0.
+/// Evaluates a formula for test cases whose products and sums are exact in every kernel. Only
+/// rounding to a narrower type (to nearest) changes a number. Double represents all numbers of such
+/// a case. A number below the range of fp32 becomes 0.
 class ExactReading {
  public:
   using Real = double;

@@ -11,10 +11,10 @@
 
 namespace assay::engine {
 
-/// One rounding that a formula declares: rounding number `number` of the formula, for the pair of
-/// `row` and `partner`. `row` is -1 if the kernel rounds once for a call, `partner` is -1 if it
-/// rounds once for a row. The roundings of the row formula have the numbers `of_row` and above,
-/// which the pair formula does not use.
+/// Identifies one rounding of a kernel: the query row, the key (`partner`), and the number of the
+/// rounding in the formula. `row` is -1 if the kernel rounds once per call; `partner` is -1 if it
+/// rounds once per row. Numbers from `of_row` on are roundings in the formula for whole rows;
+/// smaller numbers are roundings in the formula for pairs.
 struct Source {
   static constexpr int of_row = 1 << 16;
 
@@ -24,25 +24,25 @@ struct Source {
   friend auto operator<=>(const Source&, const Source&) = default;
 };
 
-/// Returns the error of a rounding as a share of its largest size, from -1 to 1.
+/// Chooses the error of a rounding: returns a factor from -1 to 1 of the largest possible error.
 using Shares = std::function<double(const Source&)>;
 
-/// Evaluates a formula like a kernel in which every rounding has a chosen error: `shares` gives the
-/// sign and the size of each error. It computes in double. The rounding errors of double are about
-/// 2^-29 of the errors of fp32.
+/// Simulates a kernel in which every rounding has a chosen error. The function `shares` chooses
+/// each error as a fraction (-1 to 1) of the largest possible error. The simulation computes in
+/// double, and the rounding errors of double are about 2^-29 of the errors of fp32.
 class InjectionReading {
  public:
   using Real = double;
   using Number = double;
 
-  /// `at` names the pair and the number of its first rounding. The object keeps references to
+  /// `at` identifies the pair and the number of its first rounding. The object keeps references to
   /// `units` and `shares`.
   InjectionReading(const Units& units, const Shares& shares, Source at)
       : units_(units), shares_(shares), at_(at) {}
 
   double exact(double x) const { return x; }
-  /// Returns x unchanged: it was computed for the row by this class, so it already contains the
-  /// row's errors.
+  /// Returns x unchanged. The errors of the row are already in x, because this class also computed
+  /// x.
   double symbol(std::size_t, double x) const { return x; }
   double dot(const Products<double>& of, double terms) {
     const double worst = of.magnitudes * worst_dot(units_, terms);

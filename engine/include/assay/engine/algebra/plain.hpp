@@ -10,11 +10,11 @@
 
 namespace assay::engine {
 
-/// A floating-point number with a significand of 113 bits.
+/// Quadruple precision: a floating-point number with a significand of 113 bits.
 using Naive = boost::multiprecision::cpp_bin_float_quad;
 
-/// Evaluates a formula and ignores the roundings that it declares for kernels. T is double, Lanes
-/// or Naive.
+/// Evaluates a formula without rounding errors of a kernel: ignores the roundings that the formula
+/// declares. The type T is double, Lanes (eight doubles) or Naive (113 bits).
 template <class T>
 class PlainReading {
  public:
@@ -49,9 +49,9 @@ class PlainReading {
   [[gnu::always_inline]] T magnitude(const T& x) const { return magnitude_of(x); }
 };
 
-/// Evaluates a formula in double: the reference.
+/// Evaluates a formula in double, which gives the expected values.
 using ValueReading = PlainReading<double>;
-/// Evaluates a formula in 113 bits, to check the reference.
+/// Evaluates a formula with 113 bits, to check the expected values.
 using NaiveReading = PlainReading<Naive>;
 
 }  // namespace assay::engine

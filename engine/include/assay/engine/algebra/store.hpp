@@ -7,21 +7,21 @@
 
 namespace assay::engine {
 
-/// How a store rounds. `nearest`: to the nearest number; how ties are rounded is unknown.
+/// How a kernel rounds to a narrower type. `nearest` does not say how ties are rounded.
 enum class Direction { nearest_even, nearest_away, nearest, truncated, stochastic };
 
-/// A narrower type to which a kernel rounds the values that it stores. A default-constructed Store
+/// Models the rounding to a narrower type when a kernel stores a value. A default-constructed Store
 /// rounds nothing.
 class Store {
  public:
   Store() = default;
-  /// Describes a type with `bits` bits of significand, including the leading bit, whose smallest
-  /// normal number is 2^min_exponent: bfloat16 is (8, -126), half precision (11, -14). Values of at
-  /// least `overflow` become infinite, if the caller asks to detect overflow.
+  /// Describes a type with `bits` bits of significand (including the leading bit) and the smallest
+  /// normal number 2^min_exponent: bfloat16 is (8, -126), half precision (11, -14). Values of at
+  /// least `overflow` become infinite; the default detects no overflow.
   Store(int bits, int min_exponent, Direction direction, double overflow = HUGE_VAL);
 
-  /// Returns this store for a device that flushes small numbers to zero, which changes a number by
-  /// up to `least`.
+  /// Returns this store for a device that flushes small numbers to zero. Such a flush changes a
+  /// number by up to `least`.
   Store losing(double least) const {
     Store store = *this;
     store.lost_ = std::max(lost_, least);
@@ -29,10 +29,11 @@ class Store {
   }
 
   bool rounds() const { return unit_ > 0; }
-  /// Returns whether rounding errors have mean 0 if nothing is known about the values.
+  /// Returns whether the rounding error of an unknown value has mean 0.
   bool mean_free() const { return mean_free_; }
 
-  /// README A2: returns h, the largest error of storing a number of at most that size.
+  /// Returns the largest rounding error for a number of magnitude up to `size` (engine/README.md,
+  /// A2).
   template <class V>
   [[gnu::always_inline]] V error(const V& size) const {
     const V step = larger_of(unit_ * leading_power(size), filled<V>(lost_));
@@ -40,35 +41,37 @@ class Store {
     return size > 0.0 ? error : V{};
   }
 
-  /// README A2: returns the largest error if a kernel multiplies a number of at most that size by
-  /// an unknown factor of at least 1, stores the product, and later divides by the factor.
+  /// Returns the largest rounding error if the kernel multiplies a number by an unknown factor of
+  /// at least 1, rounds the product, and divides by the factor later. The number has a magnitude up
+  /// to `size` (engine/README.md, A2).
   template <class V>
   [[gnu::always_inline]] V error_at_any_scale(const V& size) const {
     const V step = larger_of(V(unit_ * size), filled<V>(lost_));
     return capped_ ? smaller_of(size, step) : step;
   }
 
-  /// Returns 1 if a number of that size may become infinite, else 0.
+  /// Returns 1 if a number of magnitude `size` may become infinite, else 0.
   template <class V>
   [[gnu::always_inline]] V overflows(const V& size) const {
     return size >= overflow_ ? filled<V>(1.0) : V{};
   }
-  /// Returns whether overflow is detected.
+  /// Returns whether this store detects overflow.
   bool watches_overflow() const { return overflow_ != HUGE_VAL; }
-  /// Returns whether the rounding error of some values is known.
+  /// Returns whether the rounding error of a known value can be computed. This is possible only for
+  /// rounding to nearest.
   bool drifts() const { return known_; }
 
-  /// README A3, E2: the error of storing this value if it is known. Returns 0 if the error is not
-  /// known: if an error of size `noise` in the value may change the rounded result, or if the store
-  /// does not round to nearest.
+  /// Returns the rounding error of `value` (engine/README.md, A3; docs/bound.md, E2). Returns 0 if
+  /// the error is unknown: the store does not round to nearest, or an error of size `noise` in the
+  /// value could change the rounded result.
   template <class V>
   [[gnu::always_inline]] V drift(const V& value, const V& noise) const {
     if (!known_) return V{};
     const V step = larger_of(2 * unit_ * leading_power(value), filled<V>(2 * least_));
     const V steps = magnitude_of(value / step);
     const V even = whole_of(steps);
-    // A tie: the exact middle between two numbers. Ties to even: a kernel rounds down if the lower
-    // number is even. Ties away from zero: it rounds up.
+    // A tie is the exact middle between two neighbours. "Ties to even" rounds a tie to the
+    // neighbour with an even last bit; "ties away" rounds a tie away from zero.
     const V nearest = away_ ? (steps - even == 0.5 ? even + 1.0 : even) : even;
     const V rounded = value < 0.0 ? -nearest : nearest;
     const V to_tie = (0.5 - magnitude_of(nearest - steps)) * step;

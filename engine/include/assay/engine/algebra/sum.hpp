@@ -8,8 +8,8 @@
 
 namespace assay::engine {
 
-/// The sums of one element of an output, or of eight elements. Each sum runs over all pairs and
-/// adds a coefficient c times an operand x. A8, A9 and A13 are sections of engine/README.md.
+/// Sums for one output element, or for eight elements at once. The element is a sum over pairs of a
+/// coefficient c times an operand x. Sections A8, A9 and A13 of engine/README.md give the formulas.
 template <class V>
 struct ElementOf {
   V value{}, magnitude{};  ///< sum of c x and of |c x|
@@ -24,20 +24,21 @@ struct ElementOf {
 };
 using Element = ElementOf<double>;
 
-/// The type of the coefficient of a pair in a sum.
+/// The coefficient c of one pair in a sum, with its error bounds.
 template <std::size_t symbols, class V = double>
 using PairCoefficient = Coefficient<Tolerance<V, symbols>, V>;
 
-/// README A13: returns 3 times the mean square of a sum of two errors: one with mean 0, and one
-/// whose mean may differ from 0. The bound of the second error counts as three standard deviations.
+/// Returns 3 times the mean square of an error with two parts (engine/README.md, A13). The first
+/// part has mean 0. The second part may have another mean; its bound `shared` is treated as three
+/// standard deviations.
 template <class V>
 [[gnu::always_inline]] inline V moment_with(const V& moment, const V& shared) {
   return moment + square(shared) * (1.0 / 3);
 }
 
-/// README A8. A row symbol is a number that is computed once per row and used by all its pairs.
-/// Adds the errors of the row symbols to an element that sums over the pairs of one row. `by`
-/// contains, for each symbol, the sum of the derivatives with respect to it.
+/// Adds the errors of row symbols to one element of an output (engine/README.md, A8). A row symbol
+/// is a number that is computed once per row and used by all pairs of the row. `by[k]` is the
+/// element's derivative with respect to row symbol k.
 template <std::size_t symbols>
 inline void add_symbols(Element& element, const std::array<double, symbols>& by,
                         const std::array<Symbol, symbols>& of_row) {
@@ -50,12 +51,13 @@ inline void add_symbols(Element& element, const std::array<double, symbols>& by,
   }
 }
 
-/// README A8: an element that sums over the pairs of one row. A row symbol has the same error in
-/// all pairs, so its derivatives are summed with their signs before the absolute value is taken.
+/// Sums one output element over the pairs of one row (engine/README.md, A8). A row symbol (a number
+/// computed once per row) has the same error in all pairs, so the class adds its derivatives with
+/// their signs and takes the absolute value of the total.
 template <std::size_t symbols>
 class SumWithinRow {
  public:
-  /// Adds a pair with operand x. The pair counts `times` times.
+  /// Adds a pair with the coefficient c and the operand x. The pair occurs `times` times.
   void add(const PairCoefficient<symbols>& c, double x, double times = 1) {
     const double size = times * magnitude_of(x), squared = square(size);
     const auto& n = c.number;
@@ -70,7 +72,8 @@ class SumWithinRow {
     for (std::size_t k = 0; k < symbols; ++k) by_[k] += n.by[k] * (times * x);
   }
 
-  /// Returns the element after all pairs were added.
+  /// Returns the finished element, including the errors of the row symbols. Call this after all
+  /// pairs were added.
   Element with(const std::array<Symbol, symbols>& of_row) const {
     Element element = sum_;
     add_symbols(element, by_, of_row);
@@ -82,12 +85,14 @@ class SumWithinRow {
   std::array<double, symbols> by_{};
 };
 
-/// README A9: an element that sums over rows. The row symbols of different rows have different
-/// errors, so every summand includes the errors of its own row.
+/// Sums one output element over the rows of a key, with one pair from each row (engine/README.md,
+/// A9). Numbers computed once per row have independent errors in different rows, so each summand
+/// includes the errors of its own row.
 template <std::size_t symbols, class V = double>
 class SumOverRows {
  public:
-  /// Adds a pair with operand x, from a row with these row symbols. The pair counts `times` times.
+  /// Adds a pair with the coefficient c and the operand x. `of_row` holds the errors of the numbers
+  /// that were computed once for the pair's row. The pair occurs `times` times.
   [[gnu::always_inline]] void add(const PairCoefficient<symbols, V>& c,
                                   const std::array<Symbol, symbols>& of_row, const V& x,
                                   double times = 1) {

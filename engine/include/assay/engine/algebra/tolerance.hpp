@@ -9,28 +9,30 @@
 
 namespace assay::engine {
 
-/// The error of a number that is computed once for a row; at most `rigorous` in magnitude. The
-/// error is the sum of rounding errors with mean 0, whose squared bounds add up to deviation^2, and
-/// of another error of at most `shared`.
+/// The error of a row symbol (a number that a kernel computes once per row). The error is at most
+/// `rigorous` in magnitude. It is the sum of two parts: random errors with mean 0, whose squared
+/// bounds add up to deviation^2, and an error of at most `shared`.
 struct Symbol {
   double rigorous = 0, deviation = 0, shared = 0;
 };
 
-/// A number of a kernel: its exact value and the bounds of its error (README, A1). V is double or
-/// Lanes. The number depends on `symbols` numbers that were computed for the row:
+/// A number that a kernel computes: its exact value and bounds of its error (engine/README.md, A1).
+/// V is double or Lanes (eight doubles). The number depends on `symbols` row symbols: numbers that
+/// the kernel computes once per row.
 ///
 ///     error = sum over k of by[k] * (error of symbol k) + the rest
 ///
-/// `rigorous` bounds the whole error, `additive` bounds the rest. If rounding errors have mean 0,
-/// the rest is their sum plus a part of at most `shared`. Their squared bounds add up to `squares`;
-/// `moment` is 3 times the sum of their mean squares.
+/// `rigorous` bounds the whole error, `additive` bounds the rest. The rest consists of random
+/// errors with mean 0 and of another error of at most `shared`. The squared bounds of the random
+/// errors add up to `squares`; `moment` is 3 times the sum of their mean squares.
 template <class V, std::size_t symbols>
 struct Tolerance {
   V value{}, rigorous{}, additive{}, squares{}, moment{}, shared{};
   std::array<V, symbols> by{};
 };
 
-/// README A5: sums and differences: the bounds add up; derivatives are added with their signs.
+/// Adds two numbers: adds their error bounds, and adds their derivatives with the signs
+/// (engine/README.md, A5).
 template <class V, std::size_t n>
 [[gnu::always_inline]] inline Tolerance<V, n> operator+(const Tolerance<V, n>& x,
                                                         const Tolerance<V, n>& y) {
@@ -52,7 +54,7 @@ template <class V, std::size_t n>
   return x + (-y);
 }
 
-/// README A5: multiplication by an exact factor.
+/// Multiplies a number and its error bounds by an exact factor (engine/README.md, A5).
 template <class V, std::size_t n>
 [[gnu::always_inline]] inline Tolerance<V, n> operator*(const Tolerance<V, n>& x, const V& factor) {
   const V size = magnitude_of(factor), squared = square(factor);
@@ -62,8 +64,8 @@ template <class V, std::size_t n>
   return product;
 }
 
-/// README A5: a product. The first-order error follows the product rule; the second-order error is
-/// added to all bounds.
+/// Multiplies two numbers (engine/README.md, A5). The first-order error follows the product rule;
+/// the second-order error is added to all bounds.
 template <class V, std::size_t n>
 [[gnu::always_inline]] inline Tolerance<V, n> operator*(const Tolerance<V, n>& x,
                                                         const Tolerance<V, n>& y) {
@@ -79,21 +81,23 @@ template <class V, std::size_t n>
   return product;
 }
 
-/// Evaluates a formula and bounds its error: every rounding that the formula declares enlarges the
-/// bounds.
+/// Evaluates a formula and bounds its error: every rounding that the formula declares for kernels
+/// enlarges the bounds.
 template <class V, std::size_t symbols>
 class ToleranceReading {
  public:
   using Real = V;
   using Number = Tolerance<V, symbols>;
 
-  /// `of_row` contains the row symbols of the row whose pairs are evaluated.
+  /// `of_row` contains the errors of the row symbols, the numbers that were computed once for the
+  /// row of the pairs.
   ToleranceReading(const Units& units, const std::array<Symbol, symbols>& of_row)
       : units_(units), of_row_(of_row) {}
 
   [[gnu::always_inline]] Number exact(const V& x) const { return {.value = x}; }
 
-  /// Returns the number x with an error of at most that size.
+  /// Returns x with the given error. The error does not depend on row symbols (numbers computed
+  /// once per row).
   [[gnu::always_inline]] Number given(const V& x, const Symbol& error) const {
     return {.value = x,
             .rigorous = filled<V>(error.rigorous),
@@ -103,8 +107,9 @@ class ToleranceReading {
             .shared = filled<V>(error.shared)};
   }
 
-  /// README A1: until all pairs are summed, the first-order error of a symbol is stored only as the
-  /// derivative with respect to it, in `by`.
+  /// Returns row symbol k, a number that was computed once for the row (engine/README.md, A1). Its
+  /// first-order error is stored only as a derivative (`by`) until all pairs are summed, because
+  /// all pairs have this error in common.
   [[gnu::always_inline]] Number symbol(std::size_t k, const V& x) const {
     Number number = {.value = x, .rigorous = filled<V>(of_row_[k].rigorous)};
     number.by[k] = filled<V>(1.0);
@@ -128,8 +133,9 @@ class ToleranceReading {
     return number;
   }
 
-  /// `mean_squares` is the sum of the mean squares of the rounded numbers, a term per rounding.
-  /// The overload without this argument uses the largest possible value.
+  /// Returns x with the errors of `times` fp32 roundings. `mean_squares` is a sum with one term per
+  /// rounding: the mean square of the rounded number. The overload without this argument uses the
+  /// largest possible value.
   [[gnu::always_inline]] Number rounded(const Number& x, const V& size, double times, Level level,
                                         const V& mean_squares) const {
     const V error = (times * units_.u) * size;
@@ -179,8 +185,9 @@ class ToleranceReading {
     const V error = store.error(size);
     return with_store(x, error, error);
   }
-  /// README A7: stores x like `stored`, for a kernel that may multiply x by an unknown factor of at
-  /// least 1, store the product, and divide by the factor later.
+  /// Rounds x to a narrower type, like the function `stored`. Here the kernel may first multiply x
+  /// by an unknown factor of at least 1, and divide by this factor after the rounding
+  /// (engine/README.md, A7).
   [[gnu::always_inline]] Number stored_at_any_scale(const Number& x, const Store& store) const {
     if (!store.rounds()) return x;
     const V error = store.error_at_any_scale(magnitude(x));
@@ -190,9 +197,11 @@ class ToleranceReading {
     return store.watches_overflow() ? store.overflows(magnitude(x)) : V{};
   }
 
-  /// README A7. The test R (the root mean square of error / sigma) compares outputs with the
-  /// reference. Therefore `moment` contains only the rounding of the exact value. If the number is
-  /// exact, its rounding error is known: it is part of the drift, not of the random error.
+  /// Rounds x to a narrower type as the last step of a formula (engine/README.md, A7). If x is
+  /// exact, its rounding error is known: the error becomes part of the drift (sum of known errors)
+  /// and not of `moment`. Otherwise `moment` (3 times the expected squared error) includes the
+  /// rounding of the exact value. `moment` enters R, the root mean square of error / expected
+  /// standard deviation.
   [[gnu::always_inline]] Coefficient<Number, V> staged(const Number& x, const Store& store) const {
     if (!store.rounds()) return {x, V{}};
     const V typical = x.rigorous == 0.0 && store.drifts() ? V{} : store.error(size(x));
@@ -215,8 +224,8 @@ class ToleranceReading {
     return number;
   }
 
-  /// README A3. The size of the noise: four standard deviations of the errors with mean 0, plus the
-  /// bound of the other errors.
+  /// Returns the typical size of the error of x: four standard deviations of the errors with mean
+  /// 0, plus the bound of the other errors (engine/README.md, A3).
   [[gnu::always_inline]] V noise(const Number& x) const {
     V squares = x.moment, shared = x.shared;
     for (std::size_t k = 0; k < symbols; ++k) {
@@ -230,7 +239,8 @@ class ToleranceReading {
   std::array<Symbol, symbols> of_row_;
 };
 
-/// README A8: returns the row symbol for a number of the row that does not depend on other symbols.
+/// Converts a number that is computed once per row to a row symbol, an independent source of error
+/// (engine/README.md, A8). The number must not depend on other row symbols.
 inline Symbol symbol_of(const Tolerance<double, 0>& x) {
   return {x.rigorous, root_of(x.squares), x.shared};
 }

@@ -6,15 +6,15 @@
 
 namespace assay::engine {
 
-/// The half-open range first .. last - 1.
+/// The half-open range of integers first .. last - 1.
 struct Range {
   std::int64_t first = 0, last = 0;
 
   friend bool operator==(const Range&, const Range&) = default;
 };
 
-/// The keys to which each row attends, and the count (number of occurrences) of each pair of row
-/// and key. Several threads call the functions.
+/// The attention pattern: the keys to which each row attends, and how often each pair (row, key)
+/// occurs. Implementations must allow calls from several threads.
 class IndexSet {
  public:
   IndexSet() = default;
@@ -24,16 +24,17 @@ class IndexSet {
 
   /// Returns a range that contains all keys to which the row attends.
   virtual Range reach(std::int64_t row) const = 0;
-  /// Sets counts[k] to the count of the pair (row, key first + k). Counts are never negative.
+  /// Sets times[k] to the number of occurrences of the pair (row, key first + k). This number is
+  /// never negative.
   virtual void counts(std::int64_t row, std::int64_t first, std::span<double> times) const = 0;
 };
 
-/// Every row attends to one range of keys: all keys, a window, the keys before a diagonal, or the
-/// keys of its sequence.
+/// An attention pattern with one range of keys per row, for example all keys, a window, the keys
+/// before a diagonal, or the keys of the row's sequence.
 class Windows : public IndexSet {
  public:
   explicit Windows(std::vector<Range> of_rows) : of_rows_(std::move(of_rows)) {}
-  /// All rows attend to all keys.
+  /// Returns the pattern without a mask: every row attends to all keys.
   static Windows all(std::int64_t rows, std::int64_t keys) {
     return Windows(std::vector<Range>(static_cast<std::size_t>(rows), Range{0, keys}));
   }
@@ -45,7 +46,7 @@ class Windows : public IndexSet {
   std::vector<Range> of_rows_;
 };
 
-/// Every row has a list of keys, which may contain a key several times.
+/// An attention pattern with a list of keys per row. A list may contain a key several times.
 class Lists : public IndexSet {
  public:
   explicit Lists(std::vector<std::vector<std::int64_t>> of_rows);
@@ -57,8 +58,8 @@ class Lists : public IndexSet {
   std::vector<std::vector<std::int64_t>> of_rows_;  ///< ascending
 };
 
-/// Some rows and keys of another set, numbered from 0 again. Keeps references to that set and to
-/// both selections.
+/// A part of another pattern: some of its rows and keys, renumbered from 0. Keeps references to the
+/// other pattern and to the lists of rows and keys.
 class Chosen : public IndexSet {
  public:
   Chosen(const IndexSet& all, std::span<const std::int64_t> rows,

@@ -11,54 +11,56 @@
 
 namespace assay::engine {
 
-/// One output: a sum over pairs; each summand is a coefficient times a row of an operand. A sum
-/// within rows runs over the keys of a row and multiplies rows of the right operand. A sum over
-/// rows runs over the rows of a key and multiplies rows of the left operand.
+/// Describes one output: a sum over pairs of a coefficient times a row of an operand. If `within`
+/// is true, an output row sums over its keys and uses rows of the right operand. Else, an output
+/// row belongs to a key, sums over the query rows and uses rows of the left operand.
 struct SumOf {
   std::size_t coefficient = 0;
   bool within = true;
   std::size_t operand = 0;
 };
 
-/// `RowSums` can use several kinds of weights; this is their number.
+/// The number of different weightings that `RowSums` supports for its weighted sums.
 inline constexpr std::size_t kinds_of_weights = 2;
 
-/// Sums that are computed for one row of an output in addition to its elements. They run over the
-/// pairs of the row; each pair is multiplied by its count. `size` sums |c|. `spread` sums, for each
-/// kind of weights, the `moment` of c times the weight of the operand's row; `spread_squares` sums
-/// the squares. `overflow` is not 0 if a coefficient may overflow.
+/// Additional sums for one output row, over the row's pairs (row, key); a pair that occurs several
+/// times counts several times. c is the coefficient of a pair. `size` sums |c|. `overflow` is not 0
+/// if a coefficient may overflow. `spread` sums a weight times the `moment` of c (3 times its
+/// expected squared error), once for each kind of weight. `spread_squares` sums the squares of
+/// these products.
 struct RowSums {
   double size = 0, overflow = 0;
   std::array<double, kinds_of_weights> spread{}, spread_squares{};
 };
 
-/// The numbers that were computed for a row before its pairs.
+/// The values that all pairs of a row share. They are computed once per row, before the pairs.
 template <std::size_t symbols>
 struct TileRow {
   std::array<double, symbols> numbers{};
   std::array<Symbol, symbols> symbols_of{};
 };
 
-/// A dot product: its matrices, the factors that undo the scaling of its magnitudes and squares,
-/// and the largest error by underflow, which is added to the bound (blocks/README.md, B1).
+/// Results of a dot product for all pairs of a block: its sums, magnitudes and squares, the factors
+/// that undo their scaling, and the largest error by underflow (engine/blocks/README.md, B1).
 struct DotMatrices {
   const double* sum = nullptr;
   const float *magnitude = nullptr, *square = nullptr;
   double by_magnitude = 1, lost_magnitude = 0, by_square = 1, lost_square = 0;
 };
 
-/// Pointers to the `RowSums` of one sum of a block, and to the weights of the keys or rows of the
-/// block. A kind of weights that is not used has a null pointer.
+/// Pointers to the `RowSums` of one output in a block, and to the weights of the block's rows or
+/// keys. If a pointer to weights is null, the corresponding weighted sum is not computed.
 struct SideSums {
   std::array<const double*, kinds_of_weights> weights{};
   RowSums* of_rows = nullptr;  ///< for a sum within rows, one per row
-  /// For a sum over rows: one number per key.
+  /// For an output that sums over the rows of each key: arrays with one number per key.
   double *sizes = nullptr, *overflows = nullptr;
   std::array<double*, kinds_of_weights> spreads{}, spread_squares{};
 };
 
-/// The pairs of a block of rows and keys: the input of `read_pairs`. The rows of its matrices are
-/// `pitch` numbers apart. A row may be read and written up to the next multiple of eight keys.
+/// All pairs of one block of rows and keys, the input of `read_pairs`. In its matrices, consecutive
+/// rows are `pitch` numbers apart. Code may read and write a row up to the next multiple of eight
+/// keys.
 template <class Streams, class Formula>
 struct PairBlock {
   const Formula& formula;
@@ -95,7 +97,8 @@ template <class Streams>
   return products;
 }
 
-/// Returns whether sums of that kind (within rows, or over rows) use coefficient c.
+/// Returns whether an output uses coefficient c. If `within` is true, only outputs that sum over
+/// the keys of a row count; otherwise, only outputs that sum over the rows of a key.
 template <class Formula>
 constexpr bool summed(std::size_t c, bool within) {
   for (const SumOf& sum : Formula::sums)
@@ -114,7 +117,7 @@ template <std::size_t c, class Streams, class Formula>
   if constexpr (c + 1 < Formula::coefficients) put_coefficients<c + 1>(block, pair, row, place);
 }
 
-/// Adds eight numbers to those at `to`.
+/// Adds eight numbers to the eight numbers at `to`.
 [[gnu::always_inline]] inline void add_lanes(double* to, const Lanes& x) {
   put(to, lanes_at(to, 0) + x);
 }
@@ -125,7 +128,7 @@ template <std::size_t c, class Streams, class Formula>
   return sum;
 }
 
-/// The same sums as `RowSums` in eight lanes: lane k sums every eighth pair of a row.
+/// The same sums as in `RowSums`, in eight SIMD lanes: lane k sums every eighth pair of a row.
 struct LaneSums {
   Lanes size{}, overflow{};
   std::array<Lanes, kinds_of_weights> spread{}, spread_squares{};
@@ -140,7 +143,8 @@ struct LaneSums {
   }
 };
 
-/// Adds the contribution of eight pairs to sum number s.
+/// Adds the contributions of eight pairs to the `RowSums` (additional sums per row) of the outputs
+/// s, s + 1, ...
 template <std::size_t s, class Streams, class Formula>
 [[gnu::always_inline]] inline void add_sides(const PairBlock<Streams, Formula>& block,
                                              const typename Streams::Number* pair, std::int64_t row,
@@ -175,9 +179,9 @@ template <std::size_t s, class Streams, class Formula>
     add_sides<s + 1>(block, pair, row, key, times, of_row);
 }
 
-/// Evaluates the formula for all pairs of a block, eight at a time, with the instructions for which
-/// the caller is compiled. Each operator calls this function in one file, which CMake's
-/// assay_add_pairs() compiles once per instruction set.
+/// Evaluates the formula for all pairs of a block, eight at a time. The code uses the instruction
+/// set for which the caller is compiled: each operator calls this function in one file, which
+/// CMake's assay_add_pairs() compiles once per instruction set.
 template <class Streams, class Formula>
 [[gnu::always_inline]] inline void read_pairs(const PairBlock<Streams, Formula>& block) {
   for (std::int64_t r = 0; r < block.rows; ++r) {
@@ -202,12 +206,12 @@ template <class Streams, class Formula>
   }
 }
 
-/// A tag type: selects the functions that were compiled for one instruction set.
+/// A tag type that selects the functions compiled for one instruction set.
 template <Instructions instructions>
 struct CompiledFor {};
 
-/// Calls read(CompiledFor<...>()) with that instruction set, or with the fastest set that this
-/// machine executes.
+/// Calls read(CompiledFor<...>()) with the given instruction set. `fastest` selects the fastest set
+/// that this machine supports.
 template <class Read>
 void read_with(Instructions instructions, const Read& read) {
   if (instructions == Instructions::fastest) instructions = fastest_instructions();

@@ -8,18 +8,18 @@ namespace assay::engine {
 /// The instruction sets for which the matrix product is compiled. All of them give the same bits.
 enum class Instructions : std::uint8_t { fastest, avx512, avx2, portable };
 
-/// The instruction sets that this machine executes, the fastest first.
+/// Returns the instruction sets that this machine supports, the fastest first.
 std::vector<Instructions> available_instructions();
 
-/// The first of available_instructions().
+/// Returns the first of available_instructions().
 Instructions fastest_instructions();
 
-/// Number of columns of one panel of a right operand. The order in memory is panel, row, column.
+/// Number of columns in one panel of a right operand. The order in memory is panel, row, column.
 template <class T>
 inline constexpr std::int64_t panel_columns = 128 / static_cast<std::int64_t>(sizeof(T));
 
-/// Computes c(i, j) = a(i, *) b(*, j), or adds the product to c(i, j). The product is a chain of
-/// fma(a(i, k), b(k, j), sum): k ascends, and sum begins with 0.
+/// A matrix product c(i, j) = a(i, *) b(*, j), which can also be added to c(i, j). Each element is
+/// a chain of fma(a(i, k), b(k, j), sum), with ascending k. The chain starts at sum = 0.
 template <class T>
 struct Product {
   const T* a = nullptr;

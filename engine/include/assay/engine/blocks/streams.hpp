@@ -9,25 +9,27 @@
 #include "assay/engine/algebra/tolerance.hpp"
 #include "assay/engine/lanes.hpp"
 
-/// The matrices that store the coefficients of the pairs of a block: in double for signed numbers,
-/// in float for magnitudes and squares. Sums within rows and sums over rows use different subsets
-/// of these matrices (blocks/README.md, B1 and B4).
+/// Storage for the coefficients of a block's pairs: matrices in double for signed numbers, matrices
+/// in float for magnitudes and squares. Sums over the keys of a row and sums over the rows of a key
+/// use different subsets of these matrices (engine/blocks/README.md, B1 and B4).
 namespace assay::engine {
 
-/// Powers of two that scale coefficients and their squares into the range of float (B1).
+/// Powers of two that scale coefficients and their squares into the range of float
+/// (engine/blocks/README.md, B1).
 struct CoefficientScales {
   double linear = 1, squared = 1;
 };
 
-/// The place where the coefficients of a pair are stored: the matrices of a tile, and one index
-/// that is valid in all of them.
+/// The address of one pair's coefficient: the matrices of a block, and one index that is valid in
+/// all of them.
 template <std::size_t doubles, std::size_t floats>
 struct Places {
   std::array<double*, doubles> in_double;
   std::array<float*, floats> in_float;
 };
 
-/// Returns x in lanes whose pair is counted, and 0 in the other lanes, even if x is NaN there.
+/// Returns x in the lanes in which `times` is not 0. The other lanes become 0, even if x is NaN
+/// there.
 [[gnu::always_inline]] inline Lanes where(const Lanes& times, const Lanes& x) {
   return times == 0.0 ? Lanes{} : x;
 }
@@ -35,14 +37,15 @@ struct Places {
 [[gnu::always_inline]] inline void put(double* to, const Lanes& x) {
   __builtin_memcpy(to, &x, sizeof x);
 }
-/// Stores x in float. The stored number is at least the smallest normal number unless x is 0 (B1).
+/// Converts x to float and stores it. The stored number is at least the smallest normal float
+/// unless x is 0 (engine/blocks/README.md, B1).
 [[gnu::always_inline]] inline void put(float* to, const Lanes& x) {
   const Lanes kept = x > 0.0 ? larger_of(x, filled<Lanes>(0x1p-126)) : x;
   const FloatLanes narrowed = __builtin_convertvector(kept, FloatLanes);
   __builtin_memcpy(to, &narrowed, sizeof narrowed);
 }
 
-/// The matrices for the coefficients that `ToleranceReading` computes.
+/// Stores the coefficients that `ToleranceReading` computes: values and error bounds.
 template <std::size_t symbols>
 class ToleranceStreams {
  public:
@@ -53,23 +56,25 @@ class ToleranceStreams {
 
   static constexpr bool takes_sides = true;
 
-  /// In double: value, drift, derivatives with respect to the constants of the call and the row
-  /// symbols.
+  /// Matrices in double: value, drift (known rounding error), and the derivatives with respect to
+  /// constants of the call and to row symbols (numbers computed once per row).
   static constexpr std::size_t constants = 2, first_symbol = 2 + constants;
   static constexpr std::size_t doubles = first_symbol + symbols;
-  /// In float: magnitude and squared value. For sums within rows also additive, squares, moment,
-  /// shared; for sums over rows also rigorous, squares, moment, shared, which then include the
-  /// errors of the row symbols.
+  /// Matrices in float: magnitude and squared value; then additive, squares, moment and shared for
+  /// sums over the keys of a row; then rigorous, squares, moment and shared for sums over the rows
+  /// of a key. The last four include the errors of the row symbols (numbers computed once per row).
   static constexpr std::size_t floats = 10;
   static constexpr std::array<bool, floats> squared = {false, true,  false, true, true,
                                                        false, false, true,  true, false};
-  /// Number of matrices that a sum within rows uses, and that a sum over rows uses.
+  /// The numbers of double matrices and of float matrices that one sum uses. `within`: a sum over
+  /// the keys of a row. `over`: a sum over the rows of a key.
   static constexpr std::size_t doubles_within = doubles, doubles_over = first_symbol,
                                floats_of_sum = 6;
   static constexpr std::array<std::size_t, floats_of_sum> floats_within = {0, 1, 2, 3, 4, 5};
   static constexpr std::array<std::size_t, floats_of_sum> floats_over = {0, 1, 6, 7, 8, 9};
 
-  /// Returns which matrices in double can contain numbers other than 0.
+  /// Returns which of the matrices in double can contain numbers other than 0. The others need no
+  /// computation.
   template <class Formula>
   static std::array<bool, doubles> taken(const Formula& formula) {
     std::array<bool, doubles> taken{};
@@ -80,8 +85,8 @@ class ToleranceStreams {
     return taken;
   }
 
-  /// The constructor ignores the number of fused multiply-adds per element, because this number
-  /// does not affect the error of a kernel.
+  /// Ignores its argument, the number of fused multiply-adds per element: it does not affect the
+  /// error of a kernel.
   explicit ToleranceStreams(double) {}
 
   using Number = Coefficient<Tolerance<Lanes, symbols>, Lanes>;
@@ -120,7 +125,8 @@ class ToleranceStreams {
     }
   }
 
-  /// README A8 and A9: returns the element with these sums.
+  /// Assembles an output element from its sums in double and in float (engine/README.md, A8 and
+  /// A9).
   static Element element_of(const double* in_double, const double* in_float, double terms) {
     return {.value = in_double[0],
             .magnitude = in_float[0],
@@ -143,7 +149,8 @@ class ToleranceStreams {
   }
 };
 
-/// The matrices for the coefficients that `EnclosureReading` computes: values and radii.
+/// Stores the coefficients that `EnclosureReading` computes: values in double and bounds of their
+/// rounding errors.
 template <std::size_t symbols>
 class EnclosureStreams {
  public:
@@ -162,7 +169,8 @@ class EnclosureStreams {
     return {true};
   }
 
-  /// `chain`: the largest number of roundings between a summand and the finished sum (B3).
+  /// `chain` is the largest number of roundings between a summand and the finished sum
+  /// (engine/blocks/README.md, B3).
   explicit EnclosureStreams(double chain) : accumulation_((chain + 4) * double_unit) {}
 
   using Number = Coefficient<Enclosure<Lanes>, Lanes>;
@@ -176,7 +184,8 @@ class EnclosureStreams {
     put(to.in_float[0] + at, where(times, radius * scales.linear));
   }
 
-  /// `rigorous` contains the radius of a coefficient.
+  /// Assembles an output element from its sums. Its member `rigorous` holds the bound of the
+  /// rounding error.
   static Element element_of(const double* in_double, const double* in_float, double terms) {
     return {.value = in_double[0], .rigorous = in_float[0], .terms = terms};
   }
@@ -189,8 +198,8 @@ class EnclosureStreams {
   double accumulation_;
 };
 
-/// blocks/README B3: returns the enclosure of an element that was summed with `EnclosureStreams`,
-/// multiplied by the element's factor.
+/// Returns the finished output element with the bound of its rounding error
+/// (engine/blocks/README.md, B3). `factor` multiplies the sum.
 inline Enclosure<double> enclosed(const Element& element, double factor) {
   const Enclosure<double> sum = {element.value, element.rigorous};
   Enclosure<double> scaled = sum * factor;

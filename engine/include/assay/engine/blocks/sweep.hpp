@@ -18,39 +18,41 @@
 
 namespace assay::engine {
 
-/// Receives some rows of one output, in ascending order, from one thread.
+/// Receives consecutive rows of one output, in ascending order, from one thread.
 class RowSink {
  public:
   virtual ~RowSink() = default;
-  /// The members of `row_sums` are 0 unless the class Streams computes the spread.
+  /// Receives one row. The members of `row_sums` are 0 unless the class Streams computes these
+  /// sums.
   virtual void take(std::int64_t row, const ElementRow& elements, const RowSums& row_sums) = 0;
   /// Called after the last row.
   virtual void close() {}
 };
 
-/// Receives the rows of all outputs, each row once. Several threads call it.
+/// Receives the rows of all outputs of a formula. Each row arrives once, possibly from several
+/// threads at the same time.
 class Sink {
  public:
   virtual ~Sink() = default;
-  /// Returns the receiver of these rows of output number `sum`.
+  /// Returns an object that receives the rows `rows` of output number `sum`.
   virtual std::unique_ptr<RowSink> open(std::size_t sum, Range rows) = 0;
 };
 
-/// How the pairs of a head are divided into blocks and among threads. The result's bits depend on
-/// the blocks, but not on the threads.
+/// How the pairs of one head are divided into blocks and among threads. The bits of the result
+/// depend on the block size but not on the number of threads.
 struct BlockShape {
   std::int64_t rows = 192, keys = 96;                 ///< of a block; keys: a multiple of 32
   std::int64_t threads = 1;                           ///< 0: all of the machine
   Instructions instructions = Instructions::fastest;  ///< does not change the bits
-  /// The outputs that are computed: bit s is set for output number s.
+  /// A bit mask of the outputs to compute: bit s stands for output number s.
   std::uint32_t wanted = ~std::uint32_t{0};
-  /// The number of rows in a group, for kernels that sum groups of rows separately and round each
-  /// sum; 0: no groups. With groups, a block never contains rows of two groups, and
+  /// Rows per group, for kernels that sum groups of rows separately and round each partial sum; 0
+  /// means no groups. With groups, a block never contains rows of two groups, and
   /// `Element::partials` is filled.
   std::int64_t rows_of_part = 0;
 };
 
-/// Returns the number of right operands of a formula.
+/// Returns the number of right operands (second matrices) of a formula.
 template <class Formula>
 constexpr std::size_t right_operands() {
   if constexpr (requires { Formula::operands; })
@@ -59,26 +61,26 @@ constexpr std::size_t right_operands() {
     return Formula::dots;
 }
 
-/// Evaluates a formula for all pairs of one head, divided into blocks. Every pair of a row and a
-/// key that `index` counts is evaluated once, with the reading class of Streams, and added to all
-/// sums of the formula (README, B4). A formula has
+/// Evaluates a formula for all pairs (row, key) of one head, block by block. Each pair that `index`
+/// contains is evaluated once, with the reading (evaluation class) of Streams, and is added to all
+/// sums of the formula (engine/blocks/README.md, B4). A formula provides
 ///
-///     symbols, dots, sides, coefficients    how many numbers are computed for a row, dot products
-///                                           and other numbers for a pair, and coefficients
+///     symbols, dots, sides, coefficients    counts: numbers computed once per row; per pair:
+///                                           dot products, other inputs, and coefficients
 ///     sums                                  the outputs, as SumOf
-///     left(d), right(d)                     the operands of dot product d, as Rows; from
-///                                           d = dots on, right(d) is only summed
+///     left(d), right(d)                     the operands of dot product d, as Rows; operands
+///                                           right(d) with d >= dots occur only in sums
 ///     operands (optional)                   the number of right operands, if not `dots`
 ///     size(c)                               the usual maximum of |coefficient c|; sets the scale
-///     side(k, row, first, numbers)          fills side number k of the pairs of the row with the
-///                                           keys first, first + 1, ...
+///     side(k, row, first, numbers)          fills input k of the pairs of the row with the keys
+///                                           first, first + 1, ...
 ///     units()                               the unit roundoffs of the kernel
-///     drifts(), has_constants(), errs(k)    whether stores drift, constants of the call are
-///                                           rounded (A13), symbol k has an error. If not, the
-///                                           terms for it are not summed
+///     drifts(), has_constants(), errs(k)    whether some rounding errors are known, constants of
+///                                           the call are rounded (A13), number k of the row has
+///                                           an error. If not, the terms for it are not summed
 ///     weights(sum, kind)                    weights of the operand's rows, for `RowSums`; or null
 ///     row_numbers(on, row)                  the numbers of a row: an array of `symbols` numbers
-///     pair(on, row, numbers, dots, sides)   an array of Coefficient
+///     pair(on, row, numbers, dots, sides)   the coefficients of a pair: an array of Coefficient
 ///     read(instructions, block)             read_pairs, compiled for these instructions
 ///
 /// Cost: matrix products of a block's size: 2 * dots, and 10 for every sum, 5 of them in float.
@@ -139,7 +141,8 @@ class BlockSweep {
       std::ranges::fill(terms, 0.0);
       std::ranges::fill(row_sums, RowSums{});
     }
-    /// Ends a group of rows (see `rows_of_part`): rounds the sums of these keys.
+    /// Called after the last row of a group that a kernel sums separately. For the given keys, adds
+    /// the absolute value of the group's partial sum to `partials`.
     void end_part(Range keys) {
       for (std::int64_t k = keys.first * columns; k < keys.last * columns; ++k) {
         const auto at = static_cast<std::size_t>(k);
@@ -164,8 +167,8 @@ class BlockSweep {
     return Formula::sums[sum].within == within && is_wanted(sum);
   }
 
-  /// A block of keys as right operands: transposed for dot products, and untransposed for sums
-  /// within rows.
+  /// A block of keys, packed as right operands: transposed for dot products, and untransposed for
+  /// sums over the keys of a row.
   struct KeyBlock {
     std::array<Panels, Formula::dots> transposed;
     std::array<Panels, operands> plain;
@@ -207,7 +210,7 @@ class BlockSweep {
     }
   }
 
-  /// The workspace of one thread.
+  /// Processes row blocks in one thread, with its own buffers.
   class Worker {
    public:
     explicit Worker(BlockSweep& of)
@@ -334,23 +337,23 @@ class BlockSweep {
     std::array<std::optional<Accumulators>, sums> within_;
   };
 
-  /// blocks/README B1: passes one row of an output to the sink. `elements` is the buffer; r is the
-  /// row's index in the accumulators.
+  /// Passes one finished row of an output to the receiver `sink` (engine/blocks/README.md, B1).
+  /// `elements` is a buffer; r is the row's index in the accumulators.
   void finish_row(std::size_t s, const Accumulators& sum, std::int64_t r, std::int64_t row,
                   const RowSymbols& of_row, ElementRow& elements, RowSink& sink) {
     const SumOf& of = Formula::sums[s];
     const Scales& operand = of.within ? right_scales_[of.operand] : left_scales_[of.operand];
     const CoefficientScales& scales = coefficient_scales_[of.coefficient];
-    // The number of fused multiply-adds per element within one block, plus the number of blocks.
-    // `lost` is the largest error by underflow.
+    // `chain` is the number of fused multiply-adds per element within one block, plus the number of
+    // blocks. `lost` is the largest error by underflow.
     const double chain =
         static_cast<double>(of.within ? std::min(keys_, shape_.keys) + key_blocks_
                                       : std::min(rows_, shape_.rows) + row_blocks_);
     const double slack = 1 + (chain + 8) * 0x1p-24;
     const double terms = sum.terms[static_cast<std::size_t>(r)];
     const double lost = terms == 0 ? 0 : static_cast<double>(of.within ? keys_ : rows_) * 0x1p-148;
-    // Scales are powers of two, so a multiplication by the inverse gives the same bits as a
-    // division if the inverse is finite.
+    // Scales are powers of two, so a multiplication by a finite inverse gives the same bits as a
+    // division.
     std::array<double, Streams::floats_of_sum> by_scale{};
     std::array<double, Streams::floats_of_sum> inverse{};
     bool is_invertible = true;

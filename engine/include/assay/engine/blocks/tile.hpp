@@ -15,19 +15,21 @@
 
 namespace assay::engine {
 
-/// blocks/README B1: scales coefficients of that size to 2^40, and their squares to 2^50.
+/// Returns two factors. The first scales coefficients of magnitude `size` to 2^40; the second
+/// scales their squares to 2^50 (engine/blocks/README.md, B1).
 inline CoefficientScales coefficient_scales_of(double size) {
   if (!(size > 0) || !std::isfinite(size)) return {0x1p40, 0x1p50};
   const int exponent = std::clamp(std::ilogb(size), -400, 400);
   return {std::ldexp(1.0, 40 - exponent), std::ldexp(1.0, 50 - 2 * exponent)};
 }
 
-/// The pairs of a block of rows and a block of keys: their dot products and the matrices of their
-/// coefficients.
+/// All pairs of one block of rows and one block of keys: their dot products and the matrices of
+/// their coefficients.
 template <class Streams, class Formula>
 class Tile {
  public:
-  /// `taken` has one flag for each matrix in double, which says whether the matrix is computed.
+  /// `taken` has one flag for each matrix of doubles. The flag says whether this matrix is
+  /// computed.
   Tile(std::int64_t most_rows, std::int64_t most_keys,
        const std::array<bool, Streams::doubles>& taken, Instructions instructions)
       : pitch_(padded(most_keys) + 16), instructions_(instructions) {
@@ -49,7 +51,8 @@ class Tile {
 
   std::vector<TileRow<Formula::symbols>> rows;
 
-  /// Computes dot product d of `count` rows of the left operand and all columns of the right one.
+  /// Computes dot product d between `count` rows of the left operand and all columns of the right
+  /// operand.
   void multiply_dot(std::size_t d, const double* left, const LeftRows& magnitudes,
                     std::int64_t count, const Panels& right) {
     Dot& dot = dots_[d];
@@ -58,8 +61,8 @@ class Tile {
     if (Streams::takes_squares)
       multiply_rows(magnitudes.square.data(), right.square, dot.square, count, right);
   }
-  /// blocks/README B1: sets the factors of the magnitudes and squares of dot product d: each factor
-  /// undoes the scaling and covers the rounding in float.
+  /// Sets two factors for dot product d, one for magnitudes and one for squares. Each factor undoes
+  /// the scaling and covers the rounding in float (engine/blocks/README.md, B1).
   void set_dot_scales(std::size_t d, std::int64_t terms, double magnitude, double square) {
     const auto count = static_cast<double>(terms);
     const double slack = 1 + (count + 8) * 0x1p-24;
@@ -69,7 +72,7 @@ class Tile {
     dots_[d].scaled.lost_square = count * 0x1p-148 / square;
   }
 
-  /// Fills the counts of the pairs; returns whether any pair counts.
+  /// Fills the occurrence counts of the pairs. Returns whether any pair occurs.
   bool count_pairs(const IndexSet& index, Range of, Range keys) {
     const auto count = static_cast<std::size_t>(keys.last - keys.first);
     for (std::int64_t i = of.first; i < of.last; ++i) {
@@ -115,7 +118,7 @@ class Tile {
     Formula::read(instructions_, block);
   }
 
-  /// Adds to the `RowSums` of the block's rows.
+  /// Adds the block's `RowSums` (additional sums per row) of output `sum` to those in `to`.
   void add_sides_of_rows(std::size_t sum, std::vector<RowSums>& to) const {
     for (std::size_t r = 0; r < rows.size(); ++r) add(side_sums_[sum].of_rows[r], to[r]);
   }
@@ -132,7 +135,7 @@ class Tile {
     }
   }
 
-  /// Adds the contribution of this block to the accumulators of one output, from row `at` on.
+  /// Adds this block's contribution to the accumulators of one output, starting at row `at`.
   template <class Accumulators>
   void add(const SumOf& sum, std::int64_t count, std::int64_t keys, const Panels& operand,
            Accumulators& to, std::int64_t at) const {
@@ -168,7 +171,7 @@ class Tile {
     std::array<std::vector<double>, Streams::doubles> in_double;
     std::array<std::vector<float>, Streams::floats> in_float;
   };
-  /// The `RowSums` of the rows or of the keys of a block, for one sum.
+  /// The `RowSums` (additional sums) of one output in a block: one per row, or one per key.
   struct Sides {
     std::array<std::vector<double>, kinds_of_weights> weights;  ///< of the keys of a block
     std::vector<RowSums> of_rows;

@@ -5,10 +5,11 @@
 
 #include "assay/engine/expression/evaluate.hpp"
 
-/// Evaluation of a graph with bounds of the error that a kernel makes. expression/README.md, X1.
+/// Evaluates an expression graph and bounds the rounding error of a kernel in each node
+/// (engine/expression/README.md, X1).
 namespace assay::engine::expression {
 
-/// How a kernel rounds.
+/// How a kernel rounds the operations of an expression.
 struct Rounding {
   double u = 0x1p-24;       ///< of every operation that is not an integer's
   double of_exp = 0x1p-22;  ///< relative error of exp
@@ -16,21 +17,23 @@ struct Rounding {
   double tangent_relative = 0x1p-21, tangent = 0x1p-22;  ///< errors of tanh: both are added
 };
 
-/// A number of a kernel. `error` bounds its whole error if s has the error that was given. The two
-/// other members belong to an exact s: `rounded` is the sum of the bounds of roundings with mean 0,
-/// `shared` bounds the rest, both of first order.
+/// A number that a kernel computes: its value and bounds of its error. `error` bounds the whole
+/// error, including the effect of the given error of the score s. `rounded` and `shared` describe
+/// the first-order error for an exact s: `rounded` is the sum of the bounds of roundings with mean
+/// 0, `shared` bounds the rest.
 template <class V>
 struct Deviating {
   V value, error, rounded, shared;
 };
 
-/// The nodes of a graph for a kernel whose s has an error.
+/// Values and error bounds of all nodes of an expression graph, for a kernel whose score s has an
+/// error.
 template <class V>
 class Deviations {
  public:
   explicit Deviations(const Rounding& of) : of_(of) {}
 
-  /// `score_error`: the bound of the error of s.
+  /// Evaluates all nodes. `score_error` is the bound of the error of the score s.
   [[gnu::always_inline]] inline void evaluate(const Graph& graph, const Variables<V>& at,
                                               const V& score_error) {
     ties_ = V{};
@@ -41,7 +44,8 @@ class Deviations {
   [[gnu::always_inline]] inline const Deviating<V>& operator[](int node) const {
     return node_[static_cast<std::size_t>(node)];
   }
-  /// Not 0 if a comparison may have another result in the kernel.
+  /// Not 0 if the two sides of a comparison in the expression are so close that a kernel may get
+  /// the other result.
   [[gnu::always_inline]] inline const V& ties() const { return ties_; }
 
  private:
@@ -75,7 +79,7 @@ class Deviations {
         return rounded(node, x, 1);
       }
       case Operation::divide: {
-        // A kernel may multiply by the reciprocal, which is rounded, too.
+        // A kernel may multiply by the reciprocal of the divisor, which is rounded, too.
         const V q = magnitude_of(x.value), divisor = magnitude_of(b.value);
         const V least = divisor - b.error;
         x.error = least > 0.0 ? (a.error + q * b.error) / least : filled<V>(HUGE_VAL);

@@ -9,19 +9,20 @@
 #include "assay/engine/expression/graph.hpp"
 #include "assay/engine/lanes.hpp"
 
-/// Evaluation of a graph with any number type V: double, Lanes, or numbers of many digits.
-/// Conditions are 1 and 0.
+/// Evaluates an expression graph with any number type V: double, Lanes (eight doubles) or numbers
+/// of many digits. Conditions evaluate to 1 or 0.
 namespace assay::engine::expression {
 
 template <class V>
 inline constexpr bool is_double = std::is_same_v<V, double> || std::is_same_v<V, Lanes>;
 
-/// tanh x in doubles, with an error of at most 2^-47 |tanh x|.
+/// tanh x in double, with an error of at most 2^-47 |tanh x|.
 template <class V>
 [[gnu::always_inline]] inline V tangent(const V& x) {
   const V size = magnitude_of(x), y = size > 20.0 ? filled<V>(20.0) : size;
   const V far = 1.0 - 2.0 / (engine::exponential(V(2.0 * y)) + 1.0);
-  // e^z - 1 for z up to 1/2, by its series: 1 - 2 / (e^z + 1) would cancel.
+  // e^z - 1 for z up to 1/2, as a power series. The formula 1 - 2 / (e^z + 1) would lose accuracy
+  // by cancellation.
   const V z = 2.0 * (y > 0.25 ? filled<V>(0.25) : y);
   V series = filled<V>(1.0);
   for (double k = 15; k > 1; --k) series = 1.0 + series * z / k;
@@ -42,7 +43,8 @@ template <class V>
   }
 }
 
-/// `ranges_of` has checked the indices of pairs. Lanes after the last pair may contain anything.
+/// The function `ranges_of` has already checked the array indices of all pairs. Only unused lanes
+/// after the last pair can contain a wrong index.
 template <class V>
 [[gnu::always_inline]] inline V element_at(const std::vector<double>& array, const V& index) {
   if constexpr (std::is_same_v<V, Lanes>) {
@@ -62,7 +64,7 @@ template <class V>
   return condition != 0.0 ? yes : no;
 }
 
-/// Returns the result of an operation of which the operands are a, b and c.
+/// Returns the result of the node's operation for the operands a, b and c.
 template <class V>
 [[gnu::always_inline]] inline V applied(const Graph& graph, const Node& node, const V& a,
                                         const V& b, const V& c) {
@@ -122,11 +124,11 @@ template <class V>
   return zero;
 }
 
-/// The values of the variables, in the order of `Variable`.
+/// The values of an expression's variables, in the order of the enumeration `Variable`.
 template <class V>
 using Variables = std::array<V, variables>;
 
-/// The values of all nodes of a graph.
+/// The values of all nodes of an expression graph.
 template <class V>
 class Values {
  public:

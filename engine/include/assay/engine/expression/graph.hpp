@@ -11,12 +11,13 @@
 #include <vector>
 
 /// Expressions that a user writes, such as cap*tanh(s/cap). An expression is parsed once into a
-/// graph of operations; every evaluation is a loop over this graph. No evaluation recurses, so no
-/// text can exhaust the stack. expression/README.md describes the language.
+/// graph of operations; every evaluation is a loop over this graph. The evaluation does not
+/// recurse, so no text can exhaust the stack. engine/expression/README.md describes the language.
 namespace assay::engine::expression {
 
-/// The score of a pair, the numbers of its query and key within their sequence, and those of the
-/// batch, the query head and the key head.
+/// The variables of an expression: s is the score of a pair, i and j are the positions of query and
+/// key in their sequence, b, n and kv are the numbers of the batch entry, the query head and the
+/// key head.
 enum class Variable : std::uint8_t { s, i, j, b, n, kv };
 inline constexpr std::size_t variables = 6;
 inline constexpr std::array<std::string_view, variables> variable_names = {"s", "i", "j",
@@ -46,7 +47,7 @@ enum class Operation : std::uint8_t {
   choice,  ///< of[0] ? of[1] : of[2]
 };
 
-/// The number of operands.
+/// Returns the number of operands of an operation.
 constexpr std::size_t operands(Operation operation) {
   if (operation <= Operation::variable) return 0;
   if (operation == Operation::choice) return 3;
@@ -60,7 +61,7 @@ constexpr bool is_condition(Operation operation) {
   return operation >= Operation::less && operation <= Operation::negation;
 }
 
-/// One operation. Its operands are nodes with smaller numbers.
+/// One operation of an expression graph. Its operands are nodes with smaller numbers.
 struct Node {
   Operation operation = Operation::number;
   std::array<int, 3> of = {0, 0, 0};
@@ -72,16 +73,16 @@ struct Node {
 };
 
 /// The names that an expression may use in addition to variables and functions. Parameters and
-/// elements are numbers of fp32.
+/// array elements are fp32 numbers.
 struct Names {
   std::vector<std::pair<std::string, double>> parameters;
   std::vector<std::pair<std::string, std::vector<double>>> arrays;
-  /// Arrays of one element that a text names without an index: parameters by which the result is
-  /// differentiated, so that their nodes differ from those of equal numbers.
+  /// Names of one-element arrays that the text uses without an index. These are parameters with a
+  /// gradient. Each needs its own node in the graph, even if its value equals another constant.
   std::vector<std::string> variables;
 };
 
-/// Describes what is wrong with a text, with the place (the first character is number 1).
+/// Describes an error in a user's expression and its position (the first character has number 1).
 class ExpressionError : public std::invalid_argument {
  public:
   ExpressionError(std::size_t place, const std::string& what)
@@ -92,8 +93,9 @@ inline constexpr std::size_t longest_text = 4096;  ///< characters
 inline constexpr std::size_t most_nodes = 256;     ///< operations, derivative included
 inline constexpr int deepest = 64;                 ///< nesting of parentheses and functions
 
-/// Operations in the order of their evaluation. Equal operations are one node. Operations with 0
-/// and 1 are simplified; all others stay as they are written, because a kernel rounds each.
+/// The operations of an expression, in the order of their evaluation. Equal operations have one
+/// node. Operations with the constants 0 and 1 are simplified; all other operations stay as
+/// written, because a kernel rounds each of them.
 class Graph {
  public:
   explicit Graph(std::vector<std::vector<double>> arrays = {}) : arrays_(std::move(arrays)) {}
@@ -102,19 +104,21 @@ class Graph {
   const Node& operator[](int node) const { return nodes_[static_cast<std::size_t>(node)]; }
   const std::vector<double>& array(std::size_t which) const { return arrays_[which]; }
 
-  /// Each function returns the number of the node. Errors: ExpressionError if there are more than
-  /// `most_nodes` nodes.
+  /// Each of these functions adds a node, unless an equal node exists, and returns the number of
+  /// the node. Errors: ExpressionError if there are more than `most_nodes` nodes.
   int number(double value, std::size_t place = 0);
   int variable(Variable which, std::size_t place = 0);
   int element(std::size_t array, int index, std::size_t place = 0);
   int make(Operation operation, std::array<int, 3> of, std::size_t place = 0);
 
-  /// Adds the derivative of a number by s and returns its node.
+  /// Adds the derivative of `node` with respect to the score s. Returns the node of the derivative.
   int derivative(int node);
-  /// Adds the derivative of a number by the node `by`, and returns its node.
+  /// Adds the derivative of `node` with respect to the node `by`. Returns the node of the
+  /// derivative.
   int derivative(int node, int by);
 
-  /// Removes the nodes that none of `results` needs, and renumbers `results`.
+  /// Removes the nodes that the nodes in `results` do not need. Gives the other nodes new numbers,
+  /// also in `results`.
   void keep_only(std::span<int> results);
 
  private:
@@ -132,25 +136,25 @@ class Graph {
 
 enum class Kind : std::uint8_t { number, condition };
 
-/// Parses a text and adds its operations to the graph, which must have the arrays of `names`.
-/// Returns the node of the result. `with_score`: whether the text may use s. Errors:
-/// ExpressionError with place and reason.
+/// Parses a text and adds its operations to the graph, which must already have the arrays of
+/// `names`. `with_score`: whether the text may use the score s. Returns the node of the result.
+/// Errors: ExpressionError with position and reason.
 int parse(std::string_view text, Kind kind, const Names& names, bool with_score, Graph& graph);
 
-/// Throws std::invalid_argument for a name that an expression cannot use: one that is not of
-/// letters, digits and _, is longer than 32 characters, or is a variable or a function.
+/// Throws std::invalid_argument for a name that an expression cannot use. A name has at most 32
+/// letters, digits and underscores, and differs from all variables and functions.
 void require_name(std::string_view name);
 
-/// The numbers low to high.
+/// The closed range of numbers from `low` to `high`.
 struct Range {
   double low = 0, high = 0;
   bool has(double x) const { return low <= x && x <= high; }
 };
 using Ranges = std::array<Range, variables>;
 
-/// Returns ranges that contain the values of all nodes if the variables are in their ranges.
-/// Errors: ExpressionError for a division whose divisor may be 0, the logarithm of a number that
-/// may not be positive, and an index that may be outside its array.
+/// Returns for each node a range that contains all its possible values, if every variable is in its
+/// own range. Errors: ExpressionError for a division by a range that contains 0, for the logarithm
+/// of a range that is not positive, and for an array index that may be out of range.
 std::vector<Range> ranges_of(const Graph& graph, const Ranges& of_variables);
 
 }  // namespace assay::engine::expression
