@@ -12,11 +12,11 @@
 
 namespace assay::mutants {
 
-/// A kernel's own rule for one check: returns whether the kernel accepts a call.
+/// A kernel's own rule for one argument check: returns whether the kernel accepts a call.
 template <class Op>
 using Accepts = bool (*)(const spec::Call<Op>& call);
 
-/// Describes how the argument checks of a kernel differ from the table of requirements.
+/// Describes how the argument checks of a kernel differ from the operator's table of requirements.
 template <class Op>
 struct Checks {
   bool are_none = false;      ///< the kernel accepts every call
@@ -29,8 +29,8 @@ struct Checks {
   Accepts<Op> extra = nullptr;
 };
 
-/// Returns the first requirement by which a kernel with these checks refuses `call`; null if it
-/// accepts the call.
+/// Returns the first requirement for which a kernel with these argument checks refuses `call`; null
+/// if it accepts the call.
 template <class Op>
 const spec::Requirement<Op>* refused_by(const spec::Call<Op>& call, const Checks<Op>& checks = {}) {
   if (checks.are_none) return nullptr;
@@ -42,7 +42,7 @@ const spec::Requirement<Op>* refused_by(const spec::Call<Op>& call, const Checks
   return nullptr;
 }
 
-/// A kernel whose phase 1 makes the given checks.
+/// A kernel that makes the given argument checks in phase 1 (the workspace query before the run).
 template <class Op, class Kernel>
 class CheckedKernel : public Kernel {
  public:
@@ -67,7 +67,8 @@ class CheckedKernel : public Kernel {
   Checks<Op> checks_;
 };
 
-/// A kernel that follows `plan` and makes the given checks; `bug` describes the fault in them.
+/// Returns a kernel that computes as `plan` says and makes the given argument checks. `bug`
+/// describes the fault in these checks.
 template <class Kernel, class Op, class Plan>
 MutantOf<Op> checking(const std::string& name, std::string bug, const Plan& plan,
                       const Checks<Op>& checks) {
@@ -80,8 +81,8 @@ MutantOf<Op> checking(const std::string& name, std::string bug, const Plan& plan
           }};
 }
 
-/// Requirements that a kernel must check, and that a call can break without breaking another
-/// requirement.
+/// Returns the requirements that a kernel must check and that a call can violate without violating
+/// another one.
 template <class Op>
 std::vector<const spec::Requirement<Op>*> checked_requirements() {
   std::vector<const spec::Requirement<Op>*> checked;
@@ -93,16 +94,17 @@ std::vector<const spec::Requirement<Op>*> checked_requirements() {
   return checked;
 }
 
-/// A legal kind of call that a kernel refuses.
+/// A wrong argument check, which refuses some legal calls.
 template <class Op>
 struct ExtraCheck {
   std::string name, bug, demand;
   Accepts<Op> accepts;
 };
 
-/// The injected faults that every operator has in its argument checks: for each requirement, a
-/// kernel that does not check it; a kernel that returns 161002 for a null pointer; a kernel without
-/// checks; and kernels with one of the given extra checks.
+/// Returns the mutants (kernels with a fault) in the argument checks that every operator has. For
+/// each requirement, one kernel does not check it. One kernel returns 161002 for a null pointer,
+/// and one kernel has no checks. For each entry of `extra`, one kernel makes this additional check,
+/// which refuses legal calls.
 template <class Kernel, class Op, class Plan>
 std::vector<MutantOf<Op>> careless(const Plan& plan, const std::vector<ExtraCheck<Op>>& extra) {
   std::vector<MutantOf<Op>> all;

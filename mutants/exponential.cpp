@@ -6,7 +6,7 @@
 namespace assay::mutants {
 namespace {
 
-/// Returns 2^whole times e^rest; e^rest is a Taylor polynomial of degree six.
+/// Computes e^x as 2^whole times e^rest; e^rest is a Taylor polynomial of degree six.
 float polynomial_exp(float x) {
   if (x < -104.0f) return 0;
   const float whole = std::rint(x * log2_e);
@@ -17,7 +17,7 @@ float polynomial_exp(float x) {
   return std::ldexp(sum, static_cast<int>(whole));
 }
 
-/// Approximates 2^fraction by a parabola that is exact at both ends: error up to 2^-8.
+/// Approximates 2^fraction by a parabola that is exact at both ends. The error is at most 2^-8.
 float quadratic_exp(float x) {
   if (x < -104.0f) return 0;
   const float binary = x * log2_e;

@@ -4,8 +4,8 @@
 
 namespace assay::mutants {
 
-/// How a kernel computes e^x. clamped: the argument never falls below -88. wrapping: the power of
-/// two is stored in 16 bits and overflows silently.
+/// How a kernel computes e^x. clamped: arguments below -88 are replaced by -88. wrapping: the power
+/// of two is stored in 16 bits and overflows silently.
 enum class Exponential : std::uint8_t {
   library,
   fused_exp2,

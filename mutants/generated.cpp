@@ -8,8 +8,8 @@ namespace {
 constexpr std::int64_t tile = 16;
 constexpr int coarse_bits = 3;
 
-/// Hash of the coordinates of a step. Faults are therefore independent of the order of computation,
-/// and differ between problems.
+/// Returns a hash of the coordinates of a step. A fault that uses the hash does not depend on the
+/// order of computation, and differs between problems.
 std::uint64_t scattered(const Spot& spot) {
   std::uint64_t hash = 1469598103934665603u;
   for (const std::int64_t part :
@@ -20,8 +20,7 @@ std::uint64_t scattered(const Spot& spot) {
   return hash;
 }
 
-/// Returns the index before `at`. For the first index, returns the one after it; if it is the only
-/// one, itself.
+/// Returns the previous index. For index 0, returns 1; if there is only one index, returns 0.
 std::int64_t neighbour(std::int64_t at, std::int64_t count) {
   if (at > 0) return at - 1;
   return count > 1 ? 1 : at;

@@ -11,13 +11,13 @@
 #include "assay/mutants/mutant.hpp"
 #include "assay/spec/text_enum.hpp"
 
-/// Generated faults. Each one changes the value of one step of a kernel at some places, e.g. only
+/// Generated faults. Each fault changes the value of one step of a kernel at some places, e.g. only
 /// for the last key.
 namespace assay::mutants {
 
-/// The kind of fault in the value of a step. of_*: the value of another row, key or head is used;
-/// stale: uses the value of the step's previous evaluation; coarse: rounds to three significant
-/// bits.
+/// How a generated fault changes the value of a step. of_*: uses the value of another row, key or
+/// head. stale: uses the value from the previous evaluation of the step. coarse: rounds to three
+/// significant bits.
 enum class Change : std::uint8_t {
   negated,
   lost,
@@ -29,12 +29,12 @@ enum class Change : std::uint8_t {
   of_other_head
 };
 
-/// The step of a kernel that a generated fault changes. Each kernel has some of these steps; in
-/// kernels of NsaCompress, weight is the factor by which a token is multiplied, term its product
-/// with the token, and channel_sum the term that a window adds to a weight gradient. The steps from
-/// collecting_key on change a row index, not a value: the row of dk and dv to which a pair's
-/// contribution is added; the row of key, query or dy that a gradient accumulates, or the row of
-/// value for the output.
+/// The step of a kernel that a generated fault changes. Each kernel has some of these steps. In
+/// kernels of NsaCompress, weight is the factor of a token, term is the product of weight and
+/// token, and channel_sum is the term that a window adds to a weight gradient. The steps from
+/// collecting_key on compute a row index: the row of dk and dv to which a pair's contribution is
+/// added, the row of key, query or dy that is added to a gradient, or the row of value that is
+/// added to the output.
 enum class Step : std::uint8_t {
   product,
   score,
@@ -55,7 +55,7 @@ enum class Step : std::uint8_t {
   value_of_output
 };
 
-/// Where in the iteration space the fault happens.
+/// The places at which a generated fault changes a value, for example only the last key.
 enum class Where : std::uint8_t {
   last_key,
   tile_edge,
@@ -118,18 +118,18 @@ inline constexpr auto spellings_of<mutants::Where> = Spellings<mutants::Where, 7
 
 namespace assay::mutants {
 
-/// The coordinates of a step: sequence b, head n, row i and key j, and the number of heads, rows
-/// and keys.
+/// The coordinates of a step: sequence b, head n, row i and key j. Also contains the number of
+/// heads, rows and keys.
 struct Spot {
   std::int64_t b, n, i, j;
   std::int64_t heads, rows, keys;
 };
 
-/// Returns whether the fault happens at `spot`. A tile has 16 keys. seldom: at one of 97 pairs;
-/// rarely: at one of 2,003 pairs; both at pseudo-random coordinates.
+/// Returns whether the fault happens at `spot` (coordinates of a step). A tile has 16 keys. seldom:
+/// at one of 97 pairs; rarely: at one of 2,003 pairs; both at pseudo-random coordinates.
 bool happens(Where where, const Spot& spot);
-/// Returns the coordinates whose value is used instead of the value at `spot`; `spot` itself if no
-/// others exist.
+/// Returns the coordinates whose value the faulty kernel uses at `spot`, for example those of the
+/// previous row. Returns `spot` if no such coordinates exist.
 Spot taken_from(Change change, Spot spot);
 /// Returns the changed value of the step.
 float changed(Change change, float number);
@@ -151,7 +151,7 @@ struct GeneratedFault {
   }
 };
 
-/// Returns every combination of one of these steps, one of these changes and one of these places.
+/// Returns one fault for each combination of a step, a change and a place from the given lists.
 std::vector<GeneratedFault> generated(std::initializer_list<Step> steps,
                                       std::initializer_list<Change> changes,
                                       std::initializer_list<Where> places);
@@ -161,8 +161,8 @@ inline void append(std::vector<GeneratedFault>& bugs, const std::vector<Generate
 }
 
 /// Returns one mutant of class Generated for each fault, with a name that starts with "generated_".
-/// Consecutive faults use the plans in rotation, because some plans skip steps that others
-/// compute.
+/// Consecutive faults use the plans (choices of a kernel) in rotation, because some plans skip
+/// steps that others compute.
 template <class Op, class Generated, class Plan>
 std::vector<MutantOf<Op>> injected_by_turns(const std::vector<GeneratedFault>& bugs,
                                             std::initializer_list<Plan> plans) {
@@ -182,7 +182,8 @@ std::vector<MutantOf<Op>> injected_by_turns(const std::vector<GeneratedFault>& b
 inline constexpr auto every_change = {
     Change::negated, Change::lost,         Change::doubled,      Change::coarse,
     Change::stale,   Change::of_neighbour, Change::of_row_above, Change::of_other_head};
-/// The list does not contain of_neighbour, because the neighbour of a row is the row above.
+/// The changes that are used for values of a row. of_neighbour is not in the list: the neighbour of
+/// a row is the previous row, and another change already uses the previous row.
 inline constexpr auto changes_of_rows = {Change::negated,      Change::lost,
                                          Change::doubled,      Change::stale,
                                          Change::of_row_above, Change::of_other_head};
@@ -196,8 +197,8 @@ class Growth {
  public:
   explicit Growth(const GeneratedFault& bug) : bug_(bug) {}
 
-  /// Returns the value of the step at `spot`, with the fault if it happens there. `sound(spot)`
-  /// computes the correct value.
+  /// Returns the value of the step at `spot`, with the fault if the fault happens there.
+  /// `sound(spot)` computes the correct value.
   template <class Sound>
   float operator()(Step step, const Spot& spot, Sound&& sound) const {
     if (step != bug_.step) return sound(spot);
@@ -208,8 +209,8 @@ class Growth {
     if (!happens(bug_.where, spot)) return sound(spot);
     return changed(bug_.change, sound(taken_from(bug_.change, spot)));
   }
-  /// Returns the coordinates whose value the step uses: those of another place if the fault happens
-  /// at `spot`, else `spot`.
+  /// Returns the coordinates from which the step takes its value: other coordinates if the fault
+  /// happens at `spot`, else `spot`.
   Spot place(Step step, const Spot& spot) const {
     const bool moves = step == bug_.step && happens(bug_.where, spot);
     return moves ? taken_from(bug_.change, spot) : spot;

@@ -9,7 +9,8 @@
 
 namespace assay::mutants {
 
-/// Returns a mutant of class Kernel that follows `plan` but declares the numerics of `declared`.
+/// Returns a mutant of class Kernel that computes as in `plan`, but declares the numerics
+/// (roundings and summation) of the plan `declared`.
 template <class Op, class Kernel, class Plan>
 MutantOf<Op> misdeclared_in(const std::string& name, std::string bug, const Plan& plan,
                             const Plan& declared) {
@@ -24,13 +25,14 @@ MutantOf<Op> misdeclared_in(const std::string& name, std::string bug, const Plan
           }};
 }
 
-/// Returns a mutant of class Bug that follows `plan` and declares the numerics of `plan`.
+/// Returns a mutant of class Bug that follows `plan` and declares the numerics (roundings and
+/// summation) of `plan`.
 template <class Op, class Bug, class Plan>
 MutantOf<Op> injected_in(const std::string& name, std::string bug, const Plan& plan) {
   return misdeclared_in<Op, Bug>(name, std::move(bug), plan, plan);
 }
 
-/// Returns a correct kernel of class Kernel with an unusual choice.
+/// Returns a correct kernel of class Kernel. `choice` describes its unusual but allowed choice.
 template <class Op, class Kernel, class Plan>
 MutantOf<Op> healthy_in(const std::string& name, std::string choice, const Plan& plan) {
   MutantOf<Op> mutant = misdeclared_in<Op, Kernel>(name, std::move(choice), plan, plan);
@@ -38,7 +40,7 @@ MutantOf<Op> healthy_in(const std::string& name, std::string choice, const Plan&
   return mutant;
 }
 
-/// A kernel whose run ends in an exception.
+/// Fault: the run of the kernel ends in an exception.
 template <class Op, class Kernel>
 struct Crashes : Kernel {
   void run(const typename Op::Problem&, const typename Op::Inputs&,

@@ -35,14 +35,14 @@ bool is_judged(const CaseReport& report) {
   return report.verdict != conformance::Verdict::not_applicable;
 }
 
-/// The report of one case, and the results of the rules of other projects.
+/// The report of one case, and the verdicts of the accuracy rules of other projects.
 struct Judged {
   CaseReport report;
   std::vector<bool> fails;  ///< empty if the rules were not evaluated
 };
 
-/// Judges all mutants on one case, in their order. The result has no entry for a mutant that needs
-/// other cases (another subject).
+/// Judges all mutants on one case, in their order. A mutant that needs other cases has no entry in
+/// the result.
 template <class Op>
 std::vector<std::optional<Judged>> judge_all(const Case<Op>& c,
                                              const std::vector<MutantOf<Op>>& mutants,
@@ -86,8 +86,8 @@ void count_fails(KillRow& row, const std::vector<bool>& fails) {
   for (std::size_t k = 0; k < fails.size(); ++k) row.fails[k] = row.fails[k] || fails[k];
 }
 
-/// Adds a judged case to the number of cases up to the first failure. Call it before the case is
-/// counted as failed.
+/// Adds a judged case to the count of cases up to the first failure. Call this function before the
+/// case is counted as failed.
 void count_way_to_kill(KillRow& row, const CaseReport& report) {
   if (row.failed > 0) return;
   row.seconds_to_kill += report.seconds_total;
@@ -107,7 +107,7 @@ void count(KillRow& row, const CaseReport& report, Track track) {
   if (contribution(report.verdict) == ExitCode::nonconformant) count_failure(row, report);
 }
 
-/// Judges cases in parallel. One thread prepares and judges each case.
+/// Judges all mutants on the cases in parallel. Each case is prepared and judged by one thread.
 template <class Op>
 class Jury {
  public:
@@ -121,7 +121,7 @@ class Jury {
     if (plain != all.end()) plain_ = *plain;
   }
 
-  /// Judges the cases. Errors: rethrows an exception that occurred while a case was judged.
+  /// Judges the cases. Errors: rethrows an exception that a case caused.
   void work(std::int64_t threads) {
     parallel::for_each(
         std::ssize(cases_), [this](std::int64_t k) { judge(static_cast<std::size_t>(k)); },
@@ -225,7 +225,7 @@ KillTable kill_table(const std::vector<MutantOf<Op>>& all, const std::vector<Cas
 
 namespace {
 
-/// Instantiates the function template for every operator.
+/// Instantiates the function template kill_table for every operator.
 template <class... Ops>
 auto kill_tables_of(spec::TypeList<Ops...>) {
   return std::tuple(&kill_table<Ops>...);

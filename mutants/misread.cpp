@@ -6,7 +6,7 @@
 namespace assay::mutants {
 namespace {
 
-/// Copies the values at these elements to a contiguous tensor.
+/// Copies the values at the storage positions `elements` to a contiguous tensor.
 spec::Tensor gathered(const spec::Tensor& tensor, const std::vector<std::int64_t>& elements) {
   spec::Tensor result = spec::contiguous_tensor(tensor.dtype, tensor.shape);
   const auto count = static_cast<std::int64_t>(tensor.bytes.size()) / spec::size_of(tensor.dtype);

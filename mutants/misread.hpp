@@ -5,25 +5,26 @@
 
 #include "assay/spec/tensor.hpp"
 
-/// Tensors as a kernel that computes wrong addresses reads them. No access leaves the storage:
-/// addresses beyond its end wrap around to its start.
+/// Functions that read or write tensors at wrong addresses, like a faulty kernel. Addresses beyond
+/// the end of the storage continue at its start, so no access leaves the storage.
 namespace assay::mutants {
 
-/// Returns a contiguous tensor whose element k has the value at place(k) of the given tensor.
+/// Returns a contiguous tensor; its element k has the value of element place(k) of the given
+/// tensor.
 spec::Tensor misread(const spec::Tensor& tensor,
                      const std::function<std::int64_t(std::int64_t)>& place);
 
-/// Returns a contiguous tensor of the values that a kernel reads with the strides of another
-/// tensor.
+/// Returns a contiguous tensor with the values that a kernel reads if it uses the strides of
+/// another tensor.
 spec::Tensor read_with_strides(const spec::Tensor& tensor, const spec::Shape& strides);
 
-/// Returns the element that a kernel with 32-bit byte offsets reads.
+/// Returns the element that a kernel reads if it computes byte offsets in 32 bits.
 std::int64_t place_in_32_bits(std::int64_t element, spec::DType dtype);
 
 /// Writes `written`, a contiguous tensor of the same shape, to `tensor` with 32-bit byte offsets.
 void write_in_32_bits(const spec::Tensor& written, spec::Tensor& tensor);
 
-/// A kernel that reads one input with the strides of another.
+/// Fault: the kernel reads one input with the strides of another input.
 template <class Op, class Kernel, auto input, auto other>
 struct ReadsWithStridesOf : Kernel {
   void run(const typename Op::Problem& p, const typename Op::Inputs& inputs,
@@ -34,8 +35,8 @@ struct ReadsWithStridesOf : Kernel {
   }
 };
 
-/// A kernel that writes one output with the strides of another tensor, if this stays within the
-/// output's storage.
+/// Fault: the kernel writes one output with the strides of another tensor, if these writes stay
+/// within the output's storage.
 template <class Op, class Kernel, auto output, auto other>
 struct WritesWithStridesOf : Kernel {
   void run(const typename Op::Problem& p, const typename Op::Inputs& inputs,
@@ -55,7 +56,7 @@ struct WritesWithStridesOf : Kernel {
   }
 };
 
-/// A kernel that computes the byte offsets of one input in 32 bits.
+/// Fault: the kernel computes the byte offsets of one input in 32 bits.
 template <class Op, class Kernel, auto input>
 struct CountsBytesIn32Bits : Kernel {
   void run(const typename Op::Problem& p, const typename Op::Inputs& inputs,

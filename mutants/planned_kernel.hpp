@@ -8,15 +8,16 @@
 
 namespace assay::mutants {
 
-/// Common base of the kernels of every operator. It has a name, the plan that the kernel follows,
-/// and the plan that it declares.
+/// Common base class of the kernels of every operator. Contains a name, the plan (choices of
+/// roundings and order) that the kernel follows, and the plan that the kernel declares.
 template <class Op, class Plan>
 class PlannedKernel : public spec::Implementation<Op> {
  public:
-  /// The caller must call `follow` before it uses the kernel.
+  /// Makes a kernel without name and plan. The caller must call `follow` before it uses the kernel.
   PlannedKernel() = default;
   PlannedKernel(std::string name, const Plan& plan) : PlannedKernel(std::move(name), plan, plan) {}
-  /// A kernel that follows `plan` but declares the numerics of `declared`.
+  /// Makes a kernel that computes as in `plan`, but declares the numerics (roundings and summation)
+  /// of the plan `declared`.
   PlannedKernel(std::string name, const Plan& plan, const Plan& declared)
       : name_(std::move(name)), plan_(plan), declared_(declared) {}
 

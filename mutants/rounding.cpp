@@ -18,7 +18,7 @@ double to_integer(double magnitude, spec::Rounding mode) {
   return rest == 0.5 && mode == spec::Rounding::rne && even ? below : below + 1;
 }
 
-/// 2^exponent, for the exponents of normal doubles.
+/// Returns 2^exponent. Supports the exponents of normal doubles.
 double power_of_two(int exponent) {
   constexpr int exponent_bias = 1023, fraction_bits = 52;
   return std::bit_cast<double>(static_cast<std::uint64_t>(exponent + exponent_bias)

@@ -6,7 +6,7 @@
 
 namespace assay::mutants {
 
-/// Shuffles `values` in an order that depends only on the seed.
+/// Shuffles `values`. Equal seeds give equal orders.
 template <class Value>
 void shuffle(std::vector<Value>& values, std::uint64_t seed) {
   std::uint64_t state = seed * 0x9e3779b97f4a7c15u + 0x632be59bd9b4e019u;

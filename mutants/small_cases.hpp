@@ -7,10 +7,10 @@
 
 namespace assay::mutants {
 
-/// Returns cases of the default sweep: the calls that violate a requirement, the cases that the
-/// plain kernels finish quickly, and every legal call, because a too strict argument check fails on
-/// legal calls. Relations between several runs are omitted: they take long, and every fault is
-/// found without them.
+/// Returns the cases of the default sweep that are useful for mutants: the calls that violate a
+/// requirement, the cases that the plain kernels finish quickly, and every legal call. (Only a
+/// legal call can detect a too strict argument check.) Leaves out relations between several runs:
+/// they take long, and the other cases find every fault.
 template <class Op>
 std::vector<conformance::Case<Op>> small_cases_of_the_default_sweep(double most_multiply_adds) {
   using conformance::Track;

@@ -10,7 +10,8 @@ namespace assay::mutants {
 
 using Op = spec::FlashAttentionScoreGrad;
 
-/// A dense float copy of an attention tensor. Its rows have the order of `Extents::row`.
+/// A dense float copy of an attention tensor. The function `Extents::row` defines the order of its
+/// rows.
 struct DenseRows {
   spec::Extents extents;
   std::vector<float> values;
@@ -21,7 +22,7 @@ struct DenseRows {
   std::span<const float> row(const spec::RowPosition& at) const { return row(at.b, at.n, at.s); }
 };
 
-/// Calls visit(b, n, s) row after row.
+/// Calls visit(b, n, s) for every row in order.
 template <class Visitor>
 void visit_rows(const spec::Extents& e, Visitor visit) {
   for (std::int64_t b = 0; b < e.batch; ++b)
@@ -29,9 +30,9 @@ void visit_rows(const spec::Extents& e, Visitor visit) {
       for (std::int64_t s = 0; s < e.length(b); ++s) visit(b, n, s);
 }
 
-/// Returns rows in which every element equals `value`.
+/// Returns rows with the value `value` in every element.
 DenseRows filled(const spec::Extents& extents, float value);
-/// Returns a dense copy of a tensor that has the layout.
+/// Returns a dense copy of a tensor. `layout`: the layout of the tensor.
 DenseRows dense_of(const spec::Tensor& tensor, spec::Layout layout, const spec::Extents& extents);
 
 enum class Gradient : std::uint8_t { dq, dk, dv, dq_rope, dk_rope };
@@ -44,8 +45,8 @@ constexpr bool is_of_queries(Gradient which) {
   return which == Gradient::dq || which == Gradient::dq_rope;
 }
 
-/// The problem of one run, the tensors that it reads, and the sums that it computes. Rope tensors
-/// have rows of size 0 if the problem has no rope part.
+/// The problem of one run, the tensors that the kernel reads, and the sums that it computes. If the
+/// problem has no rope part, the rope tensors have rows of size 0.
 struct AttentionWork {
   Op::Problem problem;
   DenseRows query, key, value, dy, attention_in, query_rope, key_rope;
@@ -54,7 +55,7 @@ struct AttentionWork {
   std::vector<float> sink;               ///< one per query head; empty: no sink
   std::vector<float> pse;                ///< row-major elements; empty: no position bias
   std::vector<std::uint8_t> drop_bytes;  ///< empty: no dropout
-  /// for each sequence: the number of scores of all earlier sequences, over all heads
+  /// For each sequence: the number of scores in all earlier sequences, summed over all heads.
   std::vector<std::int64_t> first_score;
   DenseRows dq, dk, dv, dq_rope, dk_rope;
 
@@ -76,13 +77,13 @@ struct Tile {
   std::int64_t first_query, end_query, first_key, end_key;
 };
 
-/// Adds the dot product to `sum`, in float and in ascending order.
+/// Returns `sum` plus the dot product of a and b, added in float in ascending order.
 float dot(std::span<const float> a, std::span<const float> b, float sum = 0);
 
-/// Returns whether the row is fully masked, according to its statistics.
+/// Returns whether the row is fully masked, as the forward's statistics show.
 bool is_dead(const AttentionWork& w, Query q);
 
-/// Returns the elements of `tensor` in row-major order of its view.
+/// Returns the viewed elements of `tensor` in row-major order.
 std::vector<float> flat(const spec::Tensor& tensor);
 
 }  // namespace assay::mutants

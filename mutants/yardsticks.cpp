@@ -15,14 +15,15 @@ double figure(const TensorReport& tensor, std::string_view name) {
   return HUGE_VAL;
 }
 
-/// Returns whether the error exceeds `times` the error of the plain kernel; true for NaN.
+/// Returns whether the error measure `name` exceeds `times` the same measure of the plain kernel.
+/// Returns true for NaN.
 bool exceeds(const TensorReport& tensor, const TensorReport& plain, std::string_view name,
              double times) {
   return !(figure(tensor, name) <= times * figure(plain, name));
 }
 
-/// Ascend's "double benchmark" rule with the limits of a level. The separate count of small values
-/// is omitted.
+/// Applies Ascend's "double benchmark" rule with given limits. The rule's separate count of small
+/// values is omitted.
 bool beyond_double_benchmark(const TensorReport& tensor, const TensorReport& plain, double worst,
                              double others) {
   return exceeds(tensor, plain, "MARE", worst) || exceeds(tensor, plain, "MERE", others) ||

@@ -7,15 +7,15 @@
 
 #include "assay/conformance/result/case_report.hpp"
 
-/// Accuracy rules of other projects, applied to the same runs as Assay's own rules.
+/// Yardsticks: accuracy rules of other projects, applied to the same runs as Assay's own rules.
 namespace assay::mutants {
 
-/// The names of the rules as they are printed: "Assay" (its own verdict), "PyTorch assert_close"
-/// and so on.
+/// Returns the names of the rules as they are printed: "Assay" (its own verdict), "PyTorch
+/// assert_close" and so on.
 std::vector<std::string> yardstick_names();
 
-/// Returns, for each rule, whether the rule fails a run of a case. `plain`: the report of a plain
-/// correct kernel of the same types. A run without results fails every rule.
+/// Returns, for each rule, whether the run of a case fails it. `plain`: the report of a plain
+/// correct kernel with the same types. A run without results fails every rule.
 std::vector<bool> failed_by(const conformance::CaseReport& report,
                             const conformance::CaseReport& plain);
 

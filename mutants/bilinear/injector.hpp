@@ -14,7 +14,8 @@
 
 namespace assay::mutants::bilinear {
 
-/// Makes the mutants of one operator. They follow `plan`, and their names begin with `kind`.
+/// Makes the mutants (kernels with one injected fault) of one operator. The kernels compute as
+/// `plan` says, except for the fault. The names of the mutants begin with `kind`.
 template <class Op, class Kernel>
 struct Injector {
   using Mutant = MutantOf<Op>;
@@ -34,7 +35,7 @@ struct Injector {
     mutant.subject = subject;
     return mutant;
   }
-  /// Returns a mutant of class Bug, whose constructor has a third argument.
+  /// Returns a mutant of class Bug; its constructor gets `fault` as an additional argument.
   template <class Bug, class Fault>
   Mutant injected_with(const std::string& name, std::string bug, const Fault& fault) const {
     Mutant mutant = injected<Kernel>(name, std::move(bug));
@@ -48,8 +49,8 @@ struct Injector {
     inputs.*member;
   };
 
-  /// Returns mutants with these shared faults in one input or output. If `has_tensor`, their names
-  /// begin with its name.
+  /// Returns mutants with the named faults in one input or output tensor. If `has_tensor`, their
+  /// names begin with the name of the tensor.
   template <auto member>
   Mutants tampered(std::initializer_list<std::string_view> faults,
                    bool has_tensor = is_input<member>) const {
@@ -73,7 +74,8 @@ struct Injector {
             injected<StridesIgnored<Op, Kernel, false>>("outputs_as_contiguous",
                                                         "strides of the outputs are ignored")};
   }
-  /// Returns mutants that deviate from the numerics that they declare.
+  /// Returns mutants with a wrong declaration: the kernel sums or rounds in another way than it
+  /// declares.
   Mutants undeclared() const {
     SummingPlan shuffled = plan, fixed = plan, even = plan, away = plan, truncating = plan;
     shuffled.cores = 1, shuffled.term_order = TermOrder::shuffled;

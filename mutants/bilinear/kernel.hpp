@@ -14,12 +14,12 @@
 
 namespace assay::mutants::bilinear {
 
-/// Tokens of two inputs whose product is added to a token of an output.
+/// Indices of two input tokens. The product of these tokens is added to one output token.
 struct TokenPair {
   std::int64_t left, right;
 };
 
-/// The terms of one token of an output. `left`, `right`: numbers of two inputs. If the output has
+/// The terms of one output token. `left`, `right`: indices of two inputs. If the output has
 /// channels, channel c is the sum of left * right[c] over the terms. Otherwise the output is the
 /// sum of left[c] * right[c] over the terms and the channels.
 struct Terms {
@@ -27,13 +27,14 @@ struct Terms {
   std::vector<TokenPair> pairs;
 };
 
-/// Returns the terms, which are the same for all heads. Each operator has a specialisation for its
-/// mutants, which shares no code with the form by which the operator is judged.
+/// Returns the terms of one output token, which are the same for all heads. Each operator has a
+/// specialization for its mutants. To be an independent check, the specialization shares no code
+/// with the reference.
 template <class Op>
 Terms terms_of(const typename Op::Problem& problem, std::size_t output, std::int64_t token);
 
-/// A plain kernel: adds term after term in fp32, for every output of packed tensors
-/// (tokens, heads, channels) or (tokens, heads). A fault overrides a step.
+/// A plain kernel for packed tensors (tokens, heads, channels) or (tokens, heads): adds the terms
+/// of every output one by one in fp32. A derived class with a fault overrides a step.
 template <class Op>
 class Kernel : public SummingKernel<Op> {
  public:
@@ -64,7 +65,7 @@ class Kernel : public SummingKernel<Op> {
   }
 
  protected:
-  /// Changes which terms are added.
+  /// Changes the terms before the kernel adds them.
   virtual void choose(Terms&) const {}
   virtual double multiply(const typename Op::Problem&, double a, double b) const {
     return in_fp32(a * b);
@@ -117,7 +118,8 @@ struct DoubleSums : Kernel<Op> {
   }
 };
 
-/// Returns the shared faults in tensor `number` of the table.
+/// Returns mutants with faults in one tensor. `number`: row of this tensor in the operator's table
+/// of tensors.
 template <class Op, std::size_t number>
 std::vector<MutantOf<Op>> tensor_mutants_of() {
   constexpr auto row = std::get<number>(spec::table_of<Op>);
@@ -131,8 +133,9 @@ std::vector<MutantOf<Op>> tensor_mutants_of() {
         true);
 }
 
-/// Returns the mutants that every operator of this kind has: correct variants, faults in sums, in
-/// each tensor and in what is declared, and faults in argument checks.
+/// Returns the mutants that all operators with sums of products of two inputs have: correct
+/// variants, and kernels with faults in sums, in each tensor, in declared properties, and in
+/// argument checks.
 template <class Op>
 std::vector<MutantOf<Op>> mutants_of() {
   constexpr Injector<Op, Kernel<Op>> inject = {{}};

@@ -9,7 +9,7 @@
 #include "rounding.hpp"
 #include "shuffle.hpp"
 
-/// The common parts of plain kernels whose outputs are sums of products.
+/// The common parts of plain kernels that compute sums of products.
 namespace assay::mutants::bilinear {
 
 enum class TermOrder : std::uint8_t { ascending, descending, shuffled };
@@ -17,7 +17,8 @@ enum class TermOrder : std::uint8_t { ascending, descending, shuffled };
 /// pairwise.
 enum class Summation : std::uint8_t { chain, groups, tree };
 
-/// The choices that a kernel may make and still conform, if it declares them.
+/// Choices of a kernel, such as the order of a sum. Each choice is correct if the kernel declares
+/// it.
 struct SummingPlan {
   std::int64_t cores = 4;  ///< each processes consecutive windows
   TermOrder term_order = TermOrder::ascending;
@@ -53,7 +54,7 @@ double sum_of(std::vector<double> terms, Summation summation, const Add& add) {
   return sum;
 }
 
-/// Common base of these kernels.
+/// Common base class of the plain kernels that compute sums of products.
 template <class Op>
 class SummingKernel : public PlannedKernel<Op, SummingPlan> {
  public:
@@ -69,7 +70,8 @@ class SummingKernel : public PlannedKernel<Op, SummingPlan> {
 
  protected:
   void begin_run() { ++runs_; }
-  /// Brings values into the order of the plan. A shuffled order differs from run to run.
+  /// Reorders values in the order that `plan` states. If this order is "shuffled", it differs from
+  /// run to run.
   template <class Value>
   void arrange(std::vector<Value>& values, std::uint64_t seed) const {
     if (this->plan().term_order == TermOrder::descending) std::ranges::reverse(values);

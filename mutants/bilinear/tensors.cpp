@@ -8,7 +8,7 @@
 namespace assay::mutants::bilinear {
 namespace {
 
-/// Calls change(number, token, head, channel) for each number.
+/// Calls change(number, token, head, channel) for each number of the tensor.
 template <class Change>
 void each(Values& values, const Change& change) {
   std::size_t k = 0;
@@ -17,7 +17,8 @@ void each(Values& values, const Change& change) {
       for (std::int64_t c = 0; c < values.channels(); ++c) change(values.numbers[k++], t, n, c);
 }
 
-/// Replaces each number by the number at index place(values, token, head, channel), row-major.
+/// Fault: replaces each number by the number at index place(values, token, head, channel),
+/// row-major.
 template <auto place>
 void moved(Values& values, const Values&) {
   const std::vector<double> right = values.numbers;
@@ -27,7 +28,7 @@ void moved(Values& values, const Values&) {
   });
 }
 
-/// Sets the numbers to 0 for which is_lost(values, head, channel) is true.
+/// Fault: sets the numbers to 0 for which is_lost(values, head, channel) is true.
 template <auto is_lost>
 void cleared(Values& values, const Values&) {
   each(values, [&](double& number, std::int64_t, std::int64_t n, std::int64_t c) {

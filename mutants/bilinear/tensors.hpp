@@ -11,8 +11,8 @@
 #include "assay/spec/tensor.hpp"
 
 /// Faults in the reading or writing of one tensor (tokens, heads, channels; channels may be
-/// missing). They need no special kernel: a correct kernel runs on changed inputs, or its outputs
-/// are changed.
+/// missing). These faults need no special kernel: a correct kernel runs on changed inputs, or its
+/// outputs are changed after the run.
 namespace assay::mutants::bilinear {
 
 /// The values of a tensor, row-major without gaps.
@@ -35,14 +35,15 @@ Values values_of(const spec::Tensor& tensor);
 /// Writes the values to a tensor of the same shape.
 void store(const Values& values, spec::Tensor& tensor);
 
-/// A fault: changes the values of an input before the kernel uses them, or those of an output
-/// before they are written. `old`: the values of the output's memory before the run.
+/// A fault in one tensor. It changes the values of an input before the kernel uses them, or the
+/// values of an output before they are written. `old`: the values in the output's memory before the
+/// run.
 struct TensorFault {
   std::string_view name, bug;  ///< the bug is said of the tensor, as "is 0"
   void (*change)(Values& values, const Values& old);
 };
 
-/// Returns the shared fault with this name. Errors: std::invalid_argument for an unknown name.
+/// Returns the tensor fault with this name. Errors: std::invalid_argument for an unknown name.
 const TensorFault& input_fault(std::string_view name);
 const TensorFault& output_fault(std::string_view name);
 
@@ -76,7 +77,8 @@ class Tampered : public Kernel {
   TensorFault fault_;
 };
 
-/// A kernel that reads its inputs (or writes its outputs) as if their strides left no gaps.
+/// A kernel that ignores gaps in memory: it reads its inputs (or writes its outputs) as if they
+/// were contiguous.
 template <class Op, class Kernel, bool of_inputs>
 struct StridesIgnored : Kernel {
   void run(const typename Op::Problem& problem, const typename Op::Inputs& inputs,
@@ -98,7 +100,8 @@ struct StridesIgnored : Kernel {
   }
 };
 
-/// A kernel that reads one input from the start of its storage.
+/// A kernel that ignores the offset of one input: it reads that input from the start of its
+/// storage.
 template <class Op, class Kernel, auto member>
 struct OffsetIgnored : Kernel {
   void run(const typename Op::Problem& problem, const typename Op::Inputs& inputs,

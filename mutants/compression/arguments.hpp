@@ -10,8 +10,9 @@
 
 namespace assay::mutants::compress {
 
-/// Kernels that check their arguments: two correct ones, then kernels with a fault in the checks.
-/// The last of these have one of the additional checks `more`.
+/// Returns kernels that differ in their argument checks: first two correct ones, then kernels with
+/// a fault in the checks. For each check of `more`, a kernel has this additional check, which
+/// refuses legal calls.
 template <class Op, class Kernel>
 std::vector<MutantOf<Op>> argument_mutants_of(const SummingPlan& plan,
                                               std::vector<ExtraCheck<Op>> more) {

@@ -10,8 +10,9 @@ std::int64_t window_count_of(const WindowWork& w, std::int64_t length) {
   return spec::window_count(length, w.problem.compress_block_size, w.problem.compress_stride);
 }
 
-/// The fault of the upstream kernel: from one window to the next, it advances by at most one
-/// sequence. After a sequence without windows, it therefore reads the next window at a wrong start.
+/// The fault of the vendor's original kernel: between two windows, the kernel advances by at most
+/// one sequence. After a sequence without windows, it therefore reads the next window at a wrong
+/// start.
 void misplace_after_short(const WindowWork& w, std::vector<TokenWindow>& own) {
   const std::vector<TokenWindow> right = own;
   for (std::size_t k = 1; k < own.size(); ++k)
@@ -58,8 +59,8 @@ std::vector<Fault> window_faults() {
        "in one core, the window after a sequence without windows is read at the start of that "
        "sequence",
        {.windows_of_core = misplace_after_short}},
-      // Takes sum b and sum b + 1 as the start and end of sequence b. This is correct only if the
-      // first sum is 0.
+      // Fault: uses cumulative sums b and b + 1 as the start and end of sequence b, which is
+      // correct only if the first sum is 0.
       {"boundary_style",
        "the first sequence is dropped unless it is empty",
        {.sequences = [](const WindowWork&,

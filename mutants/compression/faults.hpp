@@ -11,8 +11,8 @@ namespace assay::mutants::compress {
 
 using bilinear::concatenated, bilinear::OffsetIgnored, bilinear::Injector;
 
-/// Replacements for the steps of a kernel; null: the step is unchanged. A function that returns
-/// void changes the result of the step.
+/// Replacements for the steps of a compression kernel; null: the step is unchanged. A function that
+/// returns void changes the result of the step.
 struct Changes {
   void (*prepare)(WindowWork& w) = nullptr;
   void (*sequences)(const WindowWork& w, std::vector<Sequence>& all) = nullptr;
@@ -25,7 +25,7 @@ struct Changes {
   bool (*writes_row)(const WindowWork& w, std::int64_t row) = nullptr;
 };
 
-/// A kernel with these changes.
+/// A compression kernel with replaced steps.
 template <class Kernel>
 class Changed : public Kernel {
  public:
@@ -78,12 +78,12 @@ struct Fault {
   Changes changes;
 };
 
-/// Faults that both operators can have.
+/// Returns the faults that NsaCompress and its gradient can both have.
 std::vector<Fault> window_faults();
 
-/// Lets windows continue from one sequence into the next.
+/// A fault: windows continue from one sequence into the next.
 void join_sequences(const WindowWork& w, std::vector<Sequence>& all);
-/// Exchanges the first two rows.
+/// A fault: exchanges the first two rows (windows).
 void exchange_rows(const WindowWork& w, std::vector<TokenWindow>& all);
 
 /// Calls `change(problem, window)` for each window.
@@ -107,7 +107,7 @@ struct OwnList : Kernel {
   }
 };
 
-/// Makes the mutants of one operator. A fault with Changes gives a kernel with these changes.
+/// Makes the mutants (kernels with one injected fault) of one compression operator.
 template <class Op, class Kernel>
 struct WindowInjector : Injector<Op, Kernel> {
   MutantOf<Op> changed(const std::string& name, std::string bug, const Changes& changes) const {

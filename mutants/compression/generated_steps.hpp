@@ -9,9 +9,10 @@
 
 namespace assay::mutants::compress {
 
-/// A kernel with a generated fault in its weights, or in a step that a derived class changes. In a
-/// Spot (a place), "row" means a window of a sequence, and "key" a token of the window. All windows
-/// use a weight, so its Spot has one sequence with one row.
+/// A kernel with a generated fault in its weights, or in a step that a derived class changes. A
+/// Spot says at which elements the fault acts: "row" means a window of a sequence, and "key" a
+/// token of the window. All windows share the weights, so the Spot of a weight has one sequence
+/// with one row.
 template <class Kernel>
 class Generated : public Kernel {
  public:
@@ -23,8 +24,8 @@ class Generated : public Kernel {
     return growth_(Step::weight, spot_of(w, {0, 0, 0, 0}, k, n, 1),
                    [&](const Spot& at) { return Kernel::weight(w, at.j, at.n); });
   }
-  /// Returns the value of a step for window, token k and head n. `sound(window, k, n)` computes the
-  /// correct value.
+  /// Returns the value of a step for a window, token k and head n, with the fault applied.
+  /// `sound(window, k, n)` computes the correct value.
   template <class Sound>
   float generated_value(Step step, const WindowWork& w, const TokenWindow& window, std::int64_t k,
                         std::int64_t n, const Sound& sound) const {
@@ -52,7 +53,7 @@ class Generated : public Kernel {
   Growth growth_;
 };
 
-/// The generated faults in `step` and in the weights.
+/// Returns the generated faults in `step` and in the weights.
 inline std::vector<GeneratedFault> generated_faults(Step step) {
   std::vector<GeneratedFault> bugs = generated({step}, every_change, places_of_pairs);
   append(bugs, generated({step}, every_change, {Where::rarely}));

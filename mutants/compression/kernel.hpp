@@ -11,7 +11,7 @@ namespace assay::mutants::compress {
 using bilinear::in_16_bits, bilinear::in_fp32, bilinear::SummingPlan, bilinear::sum_of,
     bilinear::Summation, bilinear::SummingKernel, bilinear::TermOrder;
 
-/// A plain kernel that processes window by window.
+/// A plain compression kernel that processes one window after the other.
 template <class Op>
 class WindowKernel : public SummingKernel<Op>, protected WindowSteps {
  public:
@@ -40,11 +40,11 @@ class WindowKernel : public SummingKernel<Op>, protected WindowSteps {
   }
 
  protected:
-  /// Reads the remaining tensors and sets the sums to 0.
+  /// Reads the tensors that the common code does not read, and sets the sums to 0.
   virtual void begin(WindowWork& w, const typename Op::Inputs& inputs,
                      const typename Op::Outputs& outputs) const = 0;
   virtual void add_window(WindowWork& w, const TokenWindow& window, std::size_t core) const = 0;
-  /// Completes the sums, calls `adjust` and writes the outputs.
+  /// Completes the sums, calls `adjust` (the step that a fault can replace) and writes the outputs.
   virtual void end(WindowWork& w, typename Op::Outputs& outputs) const = 0;
   void store(const WindowWork& w, const std::vector<double>& values, spec::Tensor& tensor) const {
     const bool has_channels = tensor.shape.size() == 3;

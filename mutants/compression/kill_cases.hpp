@@ -6,7 +6,8 @@
 
 namespace assay::mutants::compression {
 
-/// Returns the small cases of the default sweep, and one with tokens of 16,384 numbers.
+/// Returns the cases that must detect the compression mutants: the small cases of the default
+/// sweep, and one with tokens of 16,384 numbers.
 template <class Op>
 std::vector<conformance::Case<Op>> kill_cases() {
   auto cases = small_cases_of_the_default_sweep<Op>(3e5);

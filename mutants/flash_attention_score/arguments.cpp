@@ -9,7 +9,7 @@ namespace {
 
 using Call = spec::Call<Op>;
 
-/// The correct kernel from which kernels with faults in the argument checks are derived.
+/// The correct forward kernel. Kernels with faults in their argument checks are derived from it.
 struct Correct : OfGradient {
   template <class Plan>
   Correct(std::string name, const Plan&)
@@ -17,7 +17,7 @@ struct Correct : OfGradient {
                    mutants::mutants<spec::FlashAttentionScoreGrad>().front().make()) {}
 };
 
-/// Returns whether query and key have the same heads (or heads x channels) axis in a legal call.
+/// Returns whether the heads axis (or heads x channels axis) of query and key has the same extent.
 bool has_as_many_heads(const Call& c) {
   const std::string& layout = *c.attributes.input_layout;
   const std::size_t heads = layout.find('N');

@@ -8,17 +8,22 @@ namespace assay::mutants {
 namespace attention_forward {
 namespace {
 
-/// Mutants of the gradient that change a step of the forward, but whose forward shows no fault.
+/// Names of mutants (kernels with a fault) of the gradient that are not faulty in the forward. They
+/// change a step that the forward also uses, but its outputs are still correct.
 constexpr std::string_view not_in_forward[] = {
-    // The forward does not read dy, statistics, or an attribute for the order of statistics.
+    // These mutants do not affect the forward, because the forward does not read dy, statistics, or
+    // an attribute for the order of statistics.
     "dy_offset_ignored", "orders_of_pages", "own_sum_misses_last_key", "same_as_input_ignored",
-    // The plain forward does not compute fully masked rows.
+    // This mutant does not affect the forward, because the plain forward does not compute fully
+    // masked rows.
     "dead_rows_attend",
-    // No case of the forward has these biases or masks.
+    // These mutants do not affect the forward, because its test cases do not use these biases or
+    // masks.
     "bias_of_head_in_5_bits", "compressed_pse_from_first", "compressed_pse_row_off",
     "compressed_row_off", "full_pse_as_packed", "power_of_exp_in_16_bits",
     "shared_pse_rows_of_own_length", "single_row_by_token", "start_in_every_sequence",
-    // Exact cases of the forward have no ties.
+    // These mutants do not affect the forward, because its exact cases contain no values halfway
+    // between two representable numbers.
     "ties_away_in_cast", "ties_away_in_staging", "ties_even_in_cast"};
 
 MutantOf<Op> forward_of(const Mutant& mutant) {

@@ -15,7 +15,7 @@ using conformance::Track;
 using Op = spec::FlashAttentionScore;
 using Case = conformance::Case<Op>;
 
-/// Returns an entry point that has every input of the problem.
+/// Returns an entry point of the forward that has all inputs of the problem.
 Op::EntryPoint entry_point_of(const Op::Problem& p) {
   using enum spec::FlashForwardEntryPoint;
   if (p.input_layout != spec::Layout::tnd) return p.has_sink() ? f3 : f2;
@@ -23,8 +23,8 @@ Op::EntryPoint entry_point_of(const Op::Problem& p) {
   return p.head_dim_rope > 0 ? l3 : l2;
 }
 
-/// Returns whether the entry point has the fields of the case, and the forward's page allows the
-/// call.
+/// Returns whether the documented requirements allow the call, and whether the command line of the
+/// case can be parsed again.
 bool is_legal(const Case& c) {
   if (refused_by(call_of(c)) != nullptr) return false;
   try {
@@ -35,15 +35,17 @@ bool is_legal(const Case& c) {
   return true;
 }
 
-/// Returns whether a slope is multiplied by a distance so large that the error of scores in fp32
-/// shows in the weights. With few keys the tolerance is finite also for a kernel whose exp has a
-/// fused multiply-add, whose error grows with the number of keys.
+/// Returns whether the start index is so large that the slope of the position bias is multiplied by
+/// a large distance. The fp32 error of the scores is then visible in the weights. With a fused
+/// multiply-add in exp, the error grows with the number of keys, so the case has few keys to keep
+/// the tolerance finite.
 bool has_far_keys(const Op::Problem& p) {
   return !p.q_start_idx.empty() && p.q_start_idx.front() > 10000;
 }
 
-/// Adds the geometries on which the mutants of the gradient are judged, in each of their types: one
-/// exact case, one case of track bound, and one case of track arguments.
+/// Adds three cases for each type and each geometry (problem shape and memory layout) of the
+/// gradient's mutants. The first has exact results, the second is judged by error bounds (track
+/// bound), the third tests the argument checks (track arguments).
 void add_geometries(std::vector<Case>& cases) {
   constexpr const char* profiles[] = {"normal", "peaked", "all_positive", "offset", "outliers"};
   std::size_t turn = 0;
@@ -67,7 +69,8 @@ void add_geometries(std::vector<Case>& cases) {
     }
 }
 
-/// Adds cases with a sink: grouped heads, a negative scale, fully masked rows, several sequences.
+/// Adds cases with an attention sink: grouped heads, a negative scale, fully masked rows, several
+/// sequences.
 void add_sinks(std::vector<Case>& cases) {
   Op::Problem p = {.batch = 2,
                    .heads_q = 4,

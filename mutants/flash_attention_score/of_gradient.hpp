@@ -7,13 +7,13 @@
 #include "assay/mutants/mutant.hpp"
 #include "assay/spec/operators/flash_attention_score.hpp"
 
-/// The plain kernels of the gradient have a forward, step by step, and many of their faults are in
-/// steps that the forward shares: mask, bias, dropout, layouts, sequences, roundings.
+/// Mutants of the forward. A plain gradient kernel also computes the forward step by step, and many
+/// of its faults are in shared steps: mask, bias, dropout, layouts, sequences, roundings.
 namespace assay::mutants::attention_forward {
 
 using Op = spec::FlashAttentionScore;
 
-/// A kernel that runs the forward of a kernel of the gradient.
+/// A forward implementation that calls the forward steps of a gradient kernel.
 class OfGradient : public spec::Implementation<Op> {
  public:
   using Kernel = spec::Implementation<spec::FlashAttentionScoreGrad>;
@@ -31,8 +31,8 @@ class OfGradient : public spec::Implementation<Op> {
 };
 
 std::vector<MutantOf<Op>> argument_mutants();
-/// Returns kernels of the gradient whose forward treats the sink in another way. The gradient has
-/// no cases for them.
+/// Returns kernels of the gradient with different treatments of the attention sink in their forward
+/// steps. The test cases of the gradient do not use them.
 std::vector<Mutant> sinks_of_forward();
 
 }  // namespace assay::mutants::attention_forward

@@ -13,7 +13,7 @@ constexpr float largest_float = std::numeric_limits<float>::max();
 
 float sink_of(const AttentionWork& w, Query q) { return w.sink[static_cast<std::size_t>(q.n)]; }
 
-/// Gives mutants the statistics of the plain kernel, with sinks of their own choice.
+/// Base of mutants: computes the statistics of the plain kernel with another sink value.
 struct SinkReader : Kernel {
   RowState with(const AttentionWork& w, Query q, float sink) const {
     AttentionWork other = w;
@@ -30,7 +30,8 @@ struct LeftOutOfSum : Kernel {
   }
 };
 
-/// softmax_sum is relative to this maximum, so the output is still correct unless it overflows.
+/// Fault: the maximum omits the sink. softmax_sum is relative to this maximum, so the output is
+/// still correct unless it overflows.
 struct LeftOutOfMaximum : Kernel {
   RowState forward_statistics(const AttentionWork& w, Query q) const override {
     RowState row = Kernel::forward_statistics(w, q);
@@ -89,7 +90,7 @@ struct InFirstSequenceOnly : SinkReader {
   }
 };
 
-/// A fully masked row gets the statistics that it has without a sink.
+/// Fault: a fully masked row gets the statistics that it would have without a sink.
 struct DeadRowWithoutSink : Kernel {
   RowState forward_statistics(const AttentionWork& w, Query q) const override {
     for (std::int64_t j = 0; j < keys(w, q.b); ++j)
@@ -98,7 +99,7 @@ struct DeadRowWithoutSink : Kernel {
   }
 };
 
-/// The statistics contain the sink, but the output is divided by the sum without it.
+/// Fault: the statistics contain the sink, but the output is divided by the sum without the sink.
 struct OutputWithoutSink : Kernel {
   float output_weight(const AttentionWork& w, Query q, std::int64_t j,
                       const RowState& row) const override {
@@ -108,7 +109,8 @@ struct OutputWithoutSink : Kernel {
   }
 };
 
-/// Starts the maximum with the sink and the sum with 1, and rescales the sum key by key.
+/// A correct variant: starts the maximum with the sink and the sum with 1, then adds key by key and
+/// rescales the sum.
 struct StartsWithSink : Kernel {
   RowState forward_statistics(const AttentionWork& w, Query q) const override {
     if (w.sink.empty()) return Kernel::forward_statistics(w, q);
@@ -123,7 +125,7 @@ struct StartsWithSink : Kernel {
   }
 };
 
-/// Writes zeros for sequences without keys, as the vendor's code does.
+/// A correct variant: writes zeros for sequences without keys, as the vendor's code does.
 struct KeylessZeros : Kernel {
   RowState forward_statistics(const AttentionWork& w, Query q) const override {
     if (w.problem.length_kv(q.b) == 0 && !w.sink.empty())

@@ -7,19 +7,19 @@
 
 #include "flash_attention_score_grad/families.hpp"
 
-/// Faults that appear only in some runs. The state is static: the memory of a device outlives the
-/// object that calls it.
+/// Faults that appear only in some runs. Their state is static: it outlives the kernel object, like
+/// the memory of a device.
 namespace assay::mutants {
 namespace {
 
-/// A hash function: mixes the bits of a number.
+/// Returns a hash of a number: mixes its bits.
 std::uint64_t mixed(std::uint64_t x) {
   x = (x ^ x >> 30) * 0xbf58476d1ce4e5b9u;
   x = (x ^ x >> 27) * 0x94d049bb133111ebu;
   return x ^ x >> 31;
 }
 
-/// A kernel that counts its runs.
+/// A kernel that counts how often it was run.
 struct Counting : Kernel {
   void run(const Op::Problem& problem, const Op::Inputs& inputs, Op::Outputs& outputs) override {
     run_number = ++all_runs;
@@ -31,7 +31,8 @@ struct Counting : Kernel {
   static inline std::atomic<std::uint64_t> all_runs = 0;
 };
 
-/// Adds to a buffer that still holds the result of the previous call, as if it were cleared.
+/// Fault: adds to a buffer without clearing it, although it contains the result of the previous
+/// call.
 struct StateBetweenCalls : Kernel {
   void adjust(AttentionWork& w) const override {
     if (w.dv.values.empty()) return;
@@ -51,7 +52,8 @@ struct OnceInFiftyRuns : Counting {
   }
 };
 
-/// Two cores add to one row of dq. One of them writes late, so the addition of the other is lost.
+/// Fault: two cores add to the same row of dq. One core writes late, so the addition of the other
+/// core is lost.
 struct DelayedWrite : Counting {
   void add_pair(AttentionWork& w, Query q, std::int64_t j, const RowState& row) const override {
     constexpr std::int64_t tile = 16;

@@ -9,8 +9,8 @@ struct DropBitsReversed : Kernel {
   }
 };
 
-/// Base of kernels that compute a wrong index of the drop bit. A bit beyond the end of the mask
-/// reads as 0.
+/// Base class of kernels that read a wrong bit of the dropout mask for a score. Bits beyond the end
+/// of the mask are read as 0.
 struct DropBitsElsewhere : Kernel {
   bool bit_is_set(const AttentionWork& w, std::int64_t bit) const override {
     return bit < static_cast<std::int64_t>(w.drop_bytes.size()) * 8 && Kernel::bit_is_set(w, bit);
@@ -24,7 +24,7 @@ struct DropRowsByteAligned : DropBitsElsewhere {
   }
 };
 
-/// Computes the index of a drop bit as if every sequence had the maximum length.
+/// Fault: computes the index of a drop bit as if every sequence had the maximum length.
 struct DropBitsOfLongest : DropBitsElsewhere {
   std::int64_t drop_bit(const AttentionWork& w, Query q, std::int64_t j) const override {
     const Op::Problem& p = w.problem;
@@ -69,7 +69,8 @@ struct DropOnRowTerm : Kernel {
   }
 };
 
-/// Reads the drop mask with keep_prob 1 (all ones) as one byte per score.
+/// Fault: if keep_prob is 1, reads the drop mask (all ones) as one byte per score instead of
+/// ignoring it.
 struct UnusedDropMaskCounts : Kernel {
   AttentionWork load(const Op::Problem& p, const Op::Inputs& inputs) const override {
     Op::Problem dropping = p;

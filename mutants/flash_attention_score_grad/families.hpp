@@ -31,13 +31,14 @@ std::vector<Mutant> healthy_sinks();
 std::vector<Mutant> sink_mutants();
 std::vector<Mutant> forward_mutants();
 std::vector<Mutant> conduct_mutants();
-/// Returns the mutants with faults that users of attention kernels reported in public.
+/// Returns mutants (kernels with a fault) with faults that users of attention kernels reported
+/// publicly.
 std::vector<Mutant> public_faults();
 std::vector<Mutant> argument_mutants();
 
-/// True if Bug overrides a step that the forward uses. Such an override is public, since mutants
-/// are structs; a step that Bug does not override is a protected member of Kernel, which this
-/// concept cannot name.
+/// True if Bug (a kernel with a fault) overrides a step that the forward uses. Mutants are structs,
+/// so an override is public. A step that Bug does not override is a protected member of Kernel.
+/// This concept has no access to it, so the result is then false.
 template <class Bug>
 concept ChangesForward = requires {
   &Bug::load;
@@ -76,7 +77,8 @@ concept ChangesForward = requires {
 || requires { &Bug::written_replicas; }
 || requires { &Bug::cast; };
 
-/// Returns a mutant of class Bug that follows `plan` and declares the numerics of `plan`.
+/// Returns a mutant of class Bug that follows `plan` and declares the numerics (roundings and
+/// summation) of `plan`.
 template <class Bug>
 Mutant injected(const std::string& name, std::string bug, const Plan& plan = flash_like) {
   Mutant mutant = injected_in<Op, Bug>(name, std::move(bug), plan);
@@ -84,7 +86,8 @@ Mutant injected(const std::string& name, std::string bug, const Plan& plan = fla
   return mutant;
 }
 
-/// Returns a mutant that follows `plan` but declares the numerics of `declared`.
+/// Returns a mutant that computes as in `plan`, but declares the numerics (roundings and summation)
+/// of the plan `declared`.
 inline Mutant misdeclared(const std::string& name, std::string bug, const Plan& plan,
                           const Plan& declared) {
   Mutant mutant = misdeclared_in<Op, Kernel>(name, std::move(bug), plan, declared);

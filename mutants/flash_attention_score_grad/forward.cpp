@@ -18,7 +18,8 @@ struct SumCountsMaskedKeys : Kernel {
   }
 };
 
-/// softmax_sum is relative to this maximum, so the probabilities and gradients are still correct.
+/// Fault: the maximum omits the bias. softmax_sum is relative to this maximum, so the probabilities
+/// and gradients are still correct.
 struct MaxBeforeBias : Kernel {
   RowState forward_statistics(const AttentionWork& w, Query q) const override {
     const RowState row = Kernel::forward_statistics(w, q);

@@ -17,7 +17,7 @@ Spot spot_of(const AttentionWork& w, Query q, std::int64_t j) {
 
 Query query_of(const Spot& spot) { return {spot.b, spot.n, spot.i}; }
 
-/// The plain kernel with a generated fault.
+/// The plain gradient kernel with a generated fault.
 class Generated : public Kernel {
  public:
   Generated(std::string name, const Plan& plan, const GeneratedFault& bug)
@@ -61,7 +61,8 @@ class Generated : public Kernel {
     return Kernel::collected(w, which, query_of(at), at.j);
   }
 
-  /// Returns the values of a row. `sound(query)` computes the correct ones.
+  /// Returns the statistics of a row, with the fault applied. `sound(query)` computes the correct
+  /// statistics.
   template <class Sound>
   RowState generated_row(const AttentionWork& w, Query q, const Sound& sound) const {
     const auto part = [&](Step step, float RowState::*member) {
@@ -72,8 +73,7 @@ class Generated : public Kernel {
             .softmax_sum = part(Step::softmax_sum, &RowState::softmax_sum),
             .row_term = part(Step::row_term, &RowState::row_term)};
   }
-  /// Returns the pair from which the step takes its row. With the fault it may be another pair than
-  /// (q, j).
+  /// Returns the position whose row the step uses. Without the fault, this is the pair (q, j).
   Spot place(Step step, const AttentionWork& w, Query q, std::int64_t j) const {
     return growth_.place(step, spot_of(w, q, j));
   }
@@ -82,7 +82,7 @@ class Generated : public Kernel {
   Growth growth_;
 };
 
-/// The plain kernel with a generated fault in its forward.
+/// The plain gradient kernel with a generated fault in its forward steps.
 class GeneratedForward : public Generated {
  public:
   using Generated::Generated;

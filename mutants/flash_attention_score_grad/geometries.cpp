@@ -16,7 +16,8 @@ using spec::Striding;
 using Problem = spec::FlashAttentionScoreGrad::Problem;
 using Lengths = std::vector<std::int64_t>;
 
-/// Grouped heads, incomplete tiles, and a scale that is negative and not 1/sqrt(head_dim).
+/// A problem with grouped heads, incomplete tiles, and a scale that is negative and not
+/// 1/sqrt(head_dim).
 Problem grouped() {
   return {.input_layout = Layout::bnsd,
           .dtype = DType::bf16,
@@ -35,7 +36,8 @@ Problem altered(Problem problem, void (*alter)(Problem& problem)) {
   return problem;
 }
 
-/// Padded layouts without position bias and dropout.
+/// Returns geometries (problem shapes and memory layouts) with padded layouts, without position
+/// bias and dropout.
 std::vector<Geometry> plain() {
   return {
       {.problem = grouped()},
@@ -100,7 +102,7 @@ std::vector<Geometry> plain() {
   };
 }
 
-/// Shorter sequences of equal length, for features that do not need long sequences.
+/// A problem with shorter sequences of equal length, for features that do not need long sequences.
 Problem small() {
   Problem p = grouped();
   p.seq_q = 22, p.seq_kv = 17, p.head_dim = p.head_dim_v = 16;
@@ -293,15 +295,16 @@ std::vector<Geometry> packed_biases() {
   };
 }
 
-/// Strided tensors, except query.
+/// Returns strides with gaps for all tensors except query.
 spec::Strides around_query() {
   spec::Strides strides = Striding::padded;
   strides.set("query", Striding::contiguous);
   return strides;
 }
 
-/// Tensors that all have different strides, tensors that span more elements than 31 bits can count,
-/// and tokens after the last sequence.
+/// Returns the geometries (problem shapes and memory layouts) with unusual strides or padding:
+/// tensors with different strides, tensors that span more elements than 31 bits can count, and
+/// tokens after the last sequence.
 std::vector<Geometry> strides_and_padding() {
   const auto square = [](Problem& p) { p.heads_kv = p.heads_q, p.seq_kv = p.seq_q; };
   return {
@@ -320,8 +323,9 @@ std::vector<Geometry> strides_and_padding() {
   };
 }
 
-/// Distances that do not fit in 16 bits. Keep this last: the data of a geometry depend on its
-/// index.
+/// Returns geometries (problem shapes and memory layouts) with distances that do not fit in 16
+/// bits. Keep this function last in the list: the data of a geometry depend on its index in the
+/// list.
 std::vector<Geometry> far_distances() {
   return {{.problem = altered(with_slopes(small(), 2, PseShape::slopes_n),
                               [](Problem& p) { p.q_start_idx = {40'001}, p.kv_start_idx = {2}; }),

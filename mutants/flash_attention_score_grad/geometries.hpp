@@ -16,8 +16,8 @@ struct Geometry {
   std::vector<spec::DType> dtypes = {spec::DType::bf16, spec::DType::fp16, spec::DType::fp32};
 };
 
-/// The geometries on which every mutant is judged. Each feature occurs in one geometry, combined
-/// with as many other features as fit.
+/// Returns the geometries on which every mutant is judged. Each feature occurs in one geometry,
+/// combined with as many other features as possible.
 std::vector<Geometry> geometries();
 
 }  // namespace assay::mutants

@@ -12,8 +12,8 @@
 namespace assay::mutants {
 namespace {
 
-/// Computes P = exp(S - (m + ln z)), for fp16 and bf16 only: in fp32 the rounding error of m + ln z
-/// would be visible.
+/// A correct variant: computes P = exp(S - (m + ln z)), where m is the maximum and z the sum of the
+/// row. Only for fp16 and bf16: in fp32 the rounding error of m + ln z would be visible.
 struct LogSumExp : Kernel {
   std::optional<std::string> unsupported(const spec::Call<Op>& call) const override {
     if (call.parameters.query.dtype != spec::DType::fp32) return std::nullopt;
@@ -31,7 +31,7 @@ struct LogSumExp : Kernel {
   }
 };
 
-/// Computes the rope product first and accumulates the rest onto it.
+/// A correct variant: computes the rope product first and adds the other products to it.
 struct RopeFirst : Kernel {
   float product(const AttentionWork& w, Query q, std::int64_t j) const override {
     return dot(w.query.row(q.b, q.n, q.i), w.key.row(key_position(w, q, j)),
@@ -42,7 +42,8 @@ struct RopeFirst : Kernel {
   }
 };
 
-/// Flushes results below the smallest normal fp32 number to zero, as devices may.
+/// A correct variant: replaces results below the smallest normal fp32 number by zero, as some
+/// devices do.
 struct FlushToZero : Kernel {
   static float flushed(float value) {
     return std::abs(value) < std::numeric_limits<float>::min() ? 0.0F : value;
@@ -60,7 +61,7 @@ struct FlushToZero : Kernel {
   }
 };
 
-/// Expands the drop bits to one byte each, once.
+/// A correct variant: expands the drop bits to one byte each before the computation.
 struct DropBytes : Kernel {
   AttentionWork load(const Op::Problem& p, const Op::Inputs& inputs) const override {
     AttentionWork w = Kernel::load(p, inputs);
@@ -76,8 +77,8 @@ struct DropBytes : Kernel {
   }
 };
 
-/// Finds the element of a compressed bias by the distance of the pair from the diagonal, as the
-/// device does.
+/// A correct variant: finds the element of a compressed bias by the distance of the pair from the
+/// diagonal, as the device does.
 struct ToeplitzLookup : Kernel {
   std::int64_t compressed_pse_element(const AttentionWork& w, Query q,
                                       std::int64_t j) const override {
@@ -94,7 +95,7 @@ struct ToeplitzLookup : Kernel {
   }
 };
 
-/// Reads the drop mask even if keep_prob is 1; all of its bits are then 1.
+/// A correct variant: reads the drop mask even if keep_prob is 1. All bits of the mask are then 1.
 struct DropMaskAlwaysRead : Kernel {
   AttentionWork load(const Op::Problem& p, const Op::Inputs& inputs) const override {
     Op::Problem dropping = p;
@@ -105,8 +106,8 @@ struct DropMaskAlwaysRead : Kernel {
   }
 };
 
-/// Reads every element of the compressed mask from the slice of its sequence and head, as the
-/// device does tile by tile.
+/// A correct variant: reads every element of the compressed mask from the slice of its sequence and
+/// head, as the device does tile by tile.
 struct TriangleLookup : Kernel {
   bool keeps(const AttentionWork& w, Query q, std::int64_t j) const override {
     if (w.atten_mask == nullptr || !is_compressed(w.problem.atten_mask))
@@ -120,8 +121,8 @@ struct TriangleLookup : Kernel {
   }
 
  private:
-  /// Returns the mask element that is `left` columns left of the diagonal, clamped to the edges of
-  /// the pattern.
+  /// Returns the mask element that is `left` columns to the left of the diagonal. The position is
+  /// clamped to the edges of the mask pattern.
   bool is_kept(const AttentionWork& w, Query q, std::int64_t left) const {
     constexpr std::int64_t last = spec::compressed_mask_edge - 1;
     const std::int64_t row = std::clamp<std::int64_t>(left, 0, last);

@@ -19,8 +19,8 @@ using spec::MaskShape;
 using Case = conformance::Case<Op>;
 using Problem = Op::Problem;
 
-/// Adds every geometry in each of its types: one exact case, and one case with an input profile
-/// that changes from case to case.
+/// For each geometry (problem shape and memory layout) and type, adds two cases: one with exact
+/// results, and one with random inputs, whose distribution of values changes from case to case.
 void add_exact_and_bound(std::vector<Case>& cases) {
   constexpr const char* profiles[] = {"normal",   "peaked",    "all_positive", "offset",
                                       "outliers", "sparse_dy", "cancelling"};
@@ -42,8 +42,9 @@ void add_exact_and_bound(std::vector<Case>& cases) {
     }
 }
 
-/// Adds cases in which the rounding of P and dS to the staging type (16 bits) is visible: dS has
-/// more significant bits than this type only with many channels.
+/// Adds cases that show whether P and dS are rounded to the staging type (16-bit type of
+/// intermediate results). The cases have many channels, because only then dS has more significant
+/// bits than the staging type.
 void add_rounded_staging(std::vector<Case>& cases) {
   Problem wide = geometries().front().problem;
   wide.batch = 1, wide.heads_q = 2, wide.heads_kv = 1;
@@ -59,7 +60,8 @@ void add_rounded_staging(std::vector<Case>& cases) {
     }
 }
 
-/// Adds cases with sequences so long that tiles lie between the few sampled rows.
+/// Adds cases with long sequences, so that some tiles contain no sampled row. Only sampled rows are
+/// judged.
 void add_sampled(std::vector<Case>& cases) {
   for (const DType dtype : {DType::bf16, DType::fp16, DType::fp32}) {
     Case c = {.problem = {.dtype = dtype,
@@ -78,8 +80,8 @@ void add_sampled(std::vector<Case>& cases) {
   }
 }
 
-/// Adds a bias as negative as in models that hide keys by a bias, and a bias with more than 32
-/// heads (the size of a lookup table).
+/// Adds two cases with a position bias: one with the very negative values that models use to hide
+/// keys, and one with more than 32 heads (the size of a lookup table).
 void add_biases(std::vector<Case>& cases) {
   Problem p = {.heads_q = 2,
                .heads_kv = 1,
@@ -97,8 +99,8 @@ void add_biases(std::vector<Case>& cases) {
   cases.push_back({.problem = p, .seed = cases.size()});
 }
 
-/// Adds cases with a sink: grouped heads whose sinks are near, below and above the scores, dropout,
-/// a bias, fully masked rows, packed sequences, and a sink so far above the scores that
+/// Adds cases with an attention sink: grouped heads with sinks near, below and above the scores,
+/// dropout, a bias, fully masked rows, packed sequences, and a sink so far above the scores that
 /// e^(sink - score) overflows.
 void add_sinks(std::vector<Case>& cases) {
   Problem p = {.batch = 2,
@@ -143,8 +145,8 @@ void add_sinks(std::vector<Case>& cases) {
   });
 }
 
-/// Returns one legal call of every entry point. The calls that break a requirement are derived from
-/// these calls.
+/// Returns one legal call of every entry point. Other functions change these calls so that they
+/// violate a requirement.
 std::vector<Case> bases() {
   Problem padded = geometries().front().problem;
   padded.atten_mask = MaskShape::b_one_ss;
@@ -168,8 +170,8 @@ std::vector<Case> bases() {
   return cases;
 }
 
-/// For each violation of `requirement`: adds the call of `base`, changed by the violation, if this
-/// call breaks the requirement.
+/// For each listed violation of `requirement`: applies the violation to the call of `base`. If the
+/// changed call then violates the requirement, adds it.
 void add_violations(std::vector<Case>& cases, const Case& base,
                     const spec::Requirement<Op>& requirement) {
   for (const auto& violation : requirement.violations) {
@@ -182,7 +184,8 @@ void add_violations(std::vector<Case>& cases, const Case& base,
   }
 }
 
-/// Returns legal calls, and one call for every violation that the argument mutants cover.
+/// Returns the calls for the mutants with faults in argument checks: legal calls, and one call for
+/// each violation of a requirement that these mutants fail to detect.
 std::vector<Case> argument_cases() {
   std::vector<Case> cases;
   for (const Geometry& geometry : geometries()) {
@@ -191,7 +194,8 @@ std::vector<Case> argument_cases() {
               .inputs = geometry.inputs,
               .outputs = geometry.outputs,
               .track = Track::arguments};
-    // Some geometries exceed the limits that the documents state.
+    // Some geometries (problem shapes and memory layouts) exceed documented limits, so their calls
+    // are not legal.
     if (refused_by(call_of(c.problem, c.entry_point, c.product, c.inputs, c.outputs)) == nullptr)
       cases.push_back(std::move(c));
   }
@@ -201,8 +205,8 @@ std::vector<Case> argument_cases() {
   return cases;
 }
 
-/// Adds cases that run forward and backward together. Their geometries have the features in which
-/// forwards have faults.
+/// Adds cases that run the kernel's forward and then its backward on the forward's results. Their
+/// geometries have a mask, a position bias or dropout, where forward kernels often have faults.
 void add_cascades(std::vector<Case>& cases) {
   for (const Geometry& geometry : geometries()) {
     const Problem& p = geometry.problem;

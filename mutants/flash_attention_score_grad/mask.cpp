@@ -26,7 +26,8 @@ struct Mode3LeftUp : Kernel {
   }
 };
 
-/// The band of mode 4 with its left and right edge moved by `left` and `right` keys.
+/// Fault: the band of sparse mode 4 has wrong edges. The left edge moves by `left` keys, the right
+/// edge by `right` keys.
 template <std::int64_t left, std::int64_t right>
 struct BandEdgeMoved : Kernel {
   bool keeps(const AttentionWork& w, Query q, std::int64_t j) const override {
@@ -44,7 +45,7 @@ struct BandLeftUp : Kernel {
   }
 };
 
-/// Returns whether the call has a user mask whose elements are read.
+/// Returns whether the kernel reads a user mask in this call.
 bool reads_mask(const AttentionWork& w) {
   return w.atten_mask != nullptr && w.problem.sparse_mode <= 1;
 }
@@ -70,7 +71,7 @@ struct UserMaskFirstBatch : Kernel {
   }
 };
 
-/// Returns whether a full mask of packed sequences has one slice per sequence.
+/// Returns whether the full mask of packed sequences has one slice per sequence.
 bool has_packed_slices(const AttentionWork& w) {
   return reads_mask(w) && is_packed(w.problem.input_layout) && w.atten_mask->shape.size() == 4;
 }
@@ -87,7 +88,7 @@ struct PackedMaskFirstHead : Kernel {
   }
 };
 
-/// Returns whether a compressed mask has slices.
+/// Returns whether a compressed mask has separate slices for sequences or heads.
 bool has_compressed_slices(const AttentionWork& w) {
   return w.atten_mask != nullptr && is_compressed(w.problem.atten_mask) &&
          w.problem.atten_mask > spec::MaskShape::compressed_one_one_ss;
@@ -99,15 +100,15 @@ struct CompressedSlicesAsWritten : Kernel {
   }
 };
 
-/// Takes the axes of the slices (the first two axes of the mask) as the axes of the mask pattern,
-/// which is then too small.
+/// Fault: the kernel expects the rows and columns of the mask pattern in the first two axes, but
+/// these axes number the slices. The pattern is then too small and masks nothing.
 struct CompressedSlicesIgnored : Kernel {
   bool keeps(const AttentionWork& w, Query q, std::int64_t j) const override {
     return has_compressed_slices(w) || Kernel::keeps(w, q, j);
   }
 };
 
-/// Uses the slice stride of a full mask for the slices of a compressed mask.
+/// Fault: uses the slice stride of a full mask for the slices of a compressed mask.
 struct CompressedSlicesApart : Kernel {
   bool keeps(const AttentionWork& w, Query q, std::int64_t j) const override {
     const Op::Problem& p = w.problem;
@@ -140,8 +141,8 @@ struct DeadRowsGarbage : Kernel {
   }
 };
 
-/// The test "this tile lies above the diagonal" also skips the tile whose corner touches the
-/// diagonal.
+/// Fault: the test "this tile lies above the diagonal" also skips a tile that touches the diagonal
+/// with its corner.
 struct DiagonalTileSkipped : Kernel {
   bool visits(const AttentionWork& w, std::int64_t b, const Tile& tile) const override {
     const std::int64_t mode = sparse_mode(w, b);

@@ -2,7 +2,7 @@
 
 #include "flash_attention_score_grad/size.hpp"
 
-/// Faults that appear only if a call combines several options, or has values that few calls have.
+/// Faults that appear only if a call combines several options, or if a value has a rare size.
 namespace assay::mutants {
 namespace {
 
@@ -14,7 +14,7 @@ bool drops_some(const Op::Problem& p) {
   return p.has_dropout() && p.drop_mask != spec::DropMask::absent;
 }
 
-/// Reads softmax_max with token indices of 16 bits.
+/// Fault: reads softmax_max with token indices of 16 bits.
 struct MaximumIn16Bits : Kernel {
   static bool concerns(const Op::Problem& p) { return query_extents(p).tokens() > last_of_16_bits; }
   RowState row_state(const AttentionWork& w, Query q) const override {
@@ -27,7 +27,7 @@ struct MaximumIn16Bits : Kernel {
   }
 };
 
-/// Reads drop bits with an index of 2^20 or more as set.
+/// Fault: treats every drop bit (bit of the dropout mask) with an index of 2^20 or more as 1.
 struct LateDropBitsSet : Kernel {
   static bool concerns(const Op::Problem& p) {
     return drops_some(p) && spec::score_count(p) > last_of_20_bits;
@@ -37,7 +37,7 @@ struct LateDropBitsSet : Kernel {
   }
 };
 
-/// If no sequence has more than one query, uses query b as the query of sequence b.
+/// Fault: if no sequence has more than one query, uses query b as the query of sequence b.
 struct QueryOfSequence : Kernel {
   static bool concerns(const Op::Problem& p) {
     if (!is_packed(p.input_layout) || p.seq_q != 1) return false;
@@ -63,7 +63,8 @@ struct QueryOfSequence : Kernel {
   }
 };
 
-/// If the number of heads is one more than a multiple of the core count, the last head is skipped.
+/// Fault: if the number of heads is one more than a multiple of the core count, skips the last
+/// head.
 struct LastRoundMissed : Kernel {
   static bool concerns(const Op::Problem& p) {
     const std::int64_t heads = p.batch * p.heads_q;
@@ -75,8 +76,8 @@ struct LastRoundMissed : Kernel {
   }
 };
 
-/// In BSH, fp32 and mode 3, the last channel of value has the gradient 0 if value has fewer
-/// channels than key.
+/// Fault: in BSH, fp32 and sparse mode 3, writes 0 as the gradient of the last channel of value if
+/// value has fewer channels than key.
 struct NarrowValueOfBsh : Kernel {
   static bool concerns(const Op::Problem& p) {
     return p.input_layout == spec::Layout::bsh && p.dtype == spec::DType::fp32 &&
@@ -91,7 +92,8 @@ struct NarrowValueOfBsh : Kernel {
   }
 };
 
-/// With 16 or more heads and a rope part, the scores of queries from 1,024 on omit the rope part.
+/// Fault: with 16 or more heads and a rope part, omits the rope part of the scores from query 1,024
+/// on.
 struct LateRopeMissed : Kernel {
   static bool concerns(const Op::Problem& p) {
     return p.head_dim_rope > 0 && p.heads_q >= 16 && p.seq_q > 1024;
@@ -101,8 +103,8 @@ struct LateRopeMissed : Kernel {
   }
 };
 
-/// In mode 2, queries after the last key use the drop bits of the query at the position of the last
-/// key.
+/// Fault: in sparse mode 2, queries after the last key use the drop bits of the query at the
+/// position of the last key.
 struct DropRowsOfSquare : Kernel {
   static bool concerns(const Op::Problem& p) {
     return drops_some(p) && p.sparse_mode == 2 && p.atten_mask != MaskShape::absent &&

@@ -21,7 +21,8 @@ Plan plan_of(const spec::NumericsPreset& preset) {
           .delta = numerics.delta};
 }
 
-/// Computes every step as a preset declares it: rounds exactly the values that the preset stores.
+/// Computes every step as a preset (a named description of a known kernel's roundings) declares it:
+/// rounds exactly the values that the preset stores.
 class PresetKernel : public Kernel {
  public:
   explicit PresetKernel(const spec::NumericsPreset& preset)

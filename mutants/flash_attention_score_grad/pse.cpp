@@ -14,7 +14,7 @@ struct SlopeSign : Kernel {
   }
 };
 
-/// Replaces the given slope by `taken(slope)`.
+/// Fault: uses `taken(slope)` instead of the slope that the caller passes.
 template <float taken(float)>
 struct SlopeTaken : Kernel {
   float bias(const AttentionWork& w, Query q, std::int64_t j) const override {
@@ -29,7 +29,7 @@ float magnitude(float slope) { return std::abs(slope); }
 float positive_part(float slope) { return std::max(slope, 0.0F); }
 float at_most_one(float slope) { return std::clamp(slope, -1.0F, 1.0F); }
 
-/// Uses the slope of the next head; the last head uses the slope of the first head.
+/// Fault: uses the slope of the next head; the last head uses the slope of the first head.
 struct SlopeOfNextHead : Kernel {
   std::int64_t pse_element(const AttentionWork& w, Query q, std::int64_t j) const override {
     const std::int64_t next = (q.n + 1) % w.problem.heads_q;
@@ -37,7 +37,7 @@ struct SlopeOfNextHead : Kernel {
   }
 };
 
-/// Uses the index of the key head to look up the slope.
+/// Fault: looks up the slope by the index of the key head instead of the query head.
 struct SlopeOfKeyHead : Kernel {
   std::int64_t pse_element(const AttentionWork& w, Query q, std::int64_t j) const override {
     const std::int64_t key_head = q.n / w.problem.group();
@@ -51,7 +51,8 @@ struct SlopeOfFirstHead : Kernel {
   }
 };
 
-/// Stores biases and slopes of only 32 heads: heads from 32 on use those of the heads 0, 1, ...
+/// Fault: stores biases and slopes of only 32 heads. Heads from 32 on use the values of the heads
+/// 0, 1, ...
 struct BiasOfHeadIn5Bits : Kernel {
   std::int64_t pse_element(const AttentionWork& w, Query q, std::int64_t j) const override {
     return Kernel::pse_element(w, {q.b, q.n % 32, q.i}, j);
@@ -75,7 +76,7 @@ struct OnlyQueryStart : Kernel {
   }
 };
 
-/// Applies a start index even if the other start index is missing.
+/// Fault: applies a start index even if the other start index is missing.
 struct LoneStartCounts : Kernel {
   std::int64_t start_shift(const AttentionWork& w, std::int64_t b) const override {
     const Op::Problem& p = w.problem;
@@ -84,21 +85,21 @@ struct LoneStartCounts : Kernel {
   }
 };
 
-/// Rounds distances to fp16, which is exact for integers up to 2048.
+/// Fault: rounds distances to fp16, which is exact only for integers up to 2048.
 struct DistanceInFp16 : Kernel {
   float distance(const AttentionWork& w, Query q, std::int64_t j) const override {
     return rounded(Kernel::distance(w, q, j), spec::DType::fp16, spec::Rounding::rne);
   }
 };
 
-/// Clamps distances to the last one of a table of 2048.
+/// Fault: clamps distances to the last distance in a table of 2048.
 struct DistanceOfATable : Kernel {
   float distance(const AttentionWork& w, Query q, std::int64_t j) const override {
     return std::min(Kernel::distance(w, q, j), 2047.0F);
   }
 };
 
-/// Stores distances in 16 bits.
+/// Fault: stores distances in 16 bits.
 struct DistanceIn16Bits : Kernel {
   float distance(const AttentionWork& w, Query q, std::int64_t j) const override {
     const auto far = static_cast<std::int64_t>(Kernel::distance(w, q, j));
@@ -112,7 +113,8 @@ struct StartInEverySequence : Kernel {
   }
 };
 
-/// Treats pse_type `given` as if it were `taken`.
+/// Fault: if pse_type is `given`, computes as if it were `taken`. (pse_type is the kind of position
+/// bias.)
 template <std::int64_t given, std::int64_t taken>
 struct PseTypeTaken : Kernel {
   std::int64_t pse_type(const AttentionWork& w) const override {
@@ -120,7 +122,7 @@ struct PseTypeTaken : Kernel {
   }
 };
 
-/// Returns whether the bias of all sequences is packed in one axis without gaps.
+/// Returns whether the position bias of all sequences is packed in one axis without gaps.
 bool is_in_one_axis(const AttentionWork& w) {
   return w.problem.pse_shift == spec::PseShape::packed_bn1s ||
          w.problem.pse_shift == spec::PseShape::packed_bnss;
@@ -142,7 +144,8 @@ struct PseOfFirstBatch : Kernel {
   }
 };
 
-/// Reads a full bias of packed sequences as the one-axis form of the host code.
+/// Fault: reads a full bias of packed sequences as if all its scores were packed in one axis
+/// without gaps.
 struct FullPseAsPacked : Kernel {
   std::int64_t pse_element(const AttentionWork& w, Query q, std::int64_t j) const override {
     const Op::Problem& p = w.problem;
@@ -153,7 +156,8 @@ struct FullPseAsPacked : Kernel {
   }
 };
 
-/// Reads a bias that all sequences share. Uses the sequence's own number of keys as the row stride.
+/// Fault: in a bias that all sequences share, uses the sequence's own number of keys as the row
+/// stride.
 struct SharedPseRowsOfOwnLength : Kernel {
   std::int64_t pse_element(const AttentionWork& w, Query q, std::int64_t j) const override {
     const Op::Problem& p = w.problem;
@@ -162,7 +166,8 @@ struct SharedPseRowsOfOwnLength : Kernel {
   }
 };
 
-/// Counts the keys of a single-row bias from the first token of the packed tensor.
+/// Fault: in a bias with a single row, counts the keys from the first token of the packed tensor
+/// instead of the first token of the sequence.
 struct SingleRowByToken : Kernel {
   std::int64_t pse_element(const AttentionWork& w, Query q, std::int64_t j) const override {
     const Op::Problem& p = w.problem;
@@ -173,7 +178,7 @@ struct SingleRowByToken : Kernel {
   }
 };
 
-/// Reads the single row of each head at the offset that row 0 of a full bias would have.
+/// Fault: reads the single row of each head at the offset that row 0 would have in a full bias.
 struct SingleRowAtFullDistance : Kernel {
   std::int64_t pse_element(const AttentionWork& w, Query q, std::int64_t j) const override {
     const Op::Problem& p = w.problem;
@@ -190,7 +195,7 @@ struct CompressedPseRowOff : Kernel {
   }
 };
 
-/// Applies the rows of the compressed bias to the first queries instead of the last.
+/// Fault: applies the rows of the compressed bias to the first queries instead of the last queries.
 struct CompressedPseFromFirst : Kernel {
   std::int64_t compressed_pse_element(const AttentionWork& w, Query q,
                                       std::int64_t j) const override {

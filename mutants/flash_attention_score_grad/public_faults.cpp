@@ -22,7 +22,8 @@ bool has_mode(const Op::Problem& p, std::initializer_list<std::int64_t> modes) {
          std::ranges::find(modes, p.sparse_mode) != modes.end();
 }
 
-/// Calls the function `of` with (row, b, n, s) for every row of a gradient.
+/// Calls of(row, b, n, s) for every row of a gradient. b, n and s are the batch entry, the head and
+/// the position.
 template <class Of>
 void change_rows(DenseRows& dense, Of of) {
   visit_rows(dense.extents, [&](std::int64_t b, std::int64_t n, std::int64_t s) {
@@ -32,8 +33,8 @@ void change_rows(DenseRows& dense, Of of) {
 
 void clear_row(std::span<float> row) { std::ranges::fill(row, 0.0f); }
 
-/// The kernel pads head_dim to a multiple of 16, but the accumulator of dq to a multiple of 32
-/// channels.
+/// Fault: the kernel pads head_dim to a multiple of 16, but the accumulator of dq to a multiple of
+/// 32 channels.
 struct HeadSizePaddedTwice : Kernel {
   void adjust(AttentionWork& w) const override {
     const std::int64_t dim = w.problem.head_dim;
@@ -44,7 +45,8 @@ struct HeadSizePaddedTwice : Kernel {
   }
 };
 
-/// Uses the number of keys that the row sees as the row stride of the drop bits.
+/// Fault: uses the number of keys that the row sees as the row stride of the drop bits (dropout
+/// mask).
 struct DropBitsByVisibleKeys : Kernel {
   std::int64_t drop_bit(const AttentionWork& w, Query q, std::int64_t j) const override {
     if (!has_mode(w.problem, {2, 3})) return Kernel::drop_bit(w, q, j);
@@ -55,14 +57,15 @@ struct DropBitsByVisibleKeys : Kernel {
   }
 };
 
-/// Does not apply dropout to dP before it subtracts the row term.
+/// Fault: does not apply dropout to dP before it subtracts the row term (the row's sum of P dP).
 struct DropMissingBeforeRowTerm : Kernel {
   float dprobability(const AttentionWork& w, Query q, std::int64_t j) const override {
     return dot(w.dy.row(q.b, q.n, q.i), w.value.row(key_position(w, q, j)));
   }
 };
 
-/// The last tile of queries has rows without a query. The bias of these rows makes P overflow.
+/// Fault: the last query tile has rows beyond the last query. The bias of these rows makes P
+/// overflow.
 struct BiasBeyondLastQuery : Kernel {
   void adjust(AttentionWork& w) const override {
     if (w.pse.empty()) return;
@@ -88,7 +91,7 @@ struct QueriesWithoutKeysUnwritten : Kernel {
   }
 };
 
-/// The last key tile of a head writes its excess rows over the first rows of the next head.
+/// Fault: the last key tile of a head writes its excess rows over the first rows of the next head.
 struct LastKeyTileOverNextHead : Kernel {
   void adjust(AttentionWork& w) const override {
     if (w.problem.input_layout != Layout::bnsd) return;
@@ -101,12 +104,13 @@ struct LastKeyTileOverNextHead : Kernel {
   }
 };
 
-/// Returns the number of rows of the tiles that cover the keys; at least the rows of one tile.
+/// Returns the total number of rows of the tiles that cover the keys. There is at least one tile.
 std::int64_t grid_of_keys(const AttentionWork& w, std::int64_t b) {
   return rounded_up(std::max<std::int64_t>(w.problem.length_kv(b), 1), public_tile);
 }
 
-/// Computes the row terms of as many tiles of queries as there are tiles of keys.
+/// Fault: computes too few row terms (sums of P dP), because it uses the number of key tiles as the
+/// number of query tiles.
 struct RowTermGridOfKeys : Kernel {
   float row_term(const AttentionWork& w, Query q, const RowState& row) const override {
     const bool is_computed = q.i < grid_of_keys(w, q.b);
@@ -121,7 +125,7 @@ struct DqGridOfKeys : Kernel {
   }
 };
 
-/// If the loop over full tiles runs zero times, the accumulator keeps its old contents.
+/// Fault: if the loop over full tiles runs zero times, the accumulator keeps its old contents.
 template <bool of_queries>
 struct AccumulatorOfNoLoop : Kernel {
   void clear(AttentionWork& w, const Op::Outputs& outputs) const override {
@@ -138,7 +142,8 @@ struct AccumulatorOfNoLoop : Kernel {
   }
 };
 
-/// In a row without unmasked keys, exp(masked score - own maximum) is 1 if `is_number`, else NaN.
+/// Fault: computes fully masked rows like other rows. The maximum of the row is then the value of a
+/// masked score, so each exponential is 1. If `is_number` is false, the result is NaN.
 template <bool is_number>
 struct DeadRowsComputed : Kernel {
   float probability(const AttentionWork& w, Query q, std::int64_t j,
@@ -154,7 +159,7 @@ struct SlopesFromOtherCorner : Kernel {
   }
 };
 
-/// If the longest sequence has one query, token b is used as the query of sequence b.
+/// Fault: if the longest sequence has one query, uses token b as the query of sequence b.
 struct SequenceForQuery : Kernel {
   AttentionWork load(const Op::Problem& p, const Op::Inputs& inputs) const override {
     AttentionWork w = Kernel::load(p, inputs);
@@ -175,8 +180,8 @@ struct SequenceForQuery : Kernel {
   }
 };
 
-/// Stores full blocks of 32 channels. The excess channels overwrite the first channels of the
-/// token's next head.
+/// Fault: stores full blocks of 32 channels. The excess channels overwrite the first channels of
+/// the token's next head.
 template <bool of_queries>
 struct EpilogueOf32Channels : Kernel {
   void adjust(AttentionWork& w) const override {
@@ -192,7 +197,7 @@ struct EpilogueOf32Channels : Kernel {
   }
 };
 
-/// A race: in one of 120 runs the row terms are read before they are written.
+/// Fault (a race): in one of 120 runs, the kernel reads the row terms before it writes them.
 struct RaceOnRowTerm : Kernel {
   void run(const Op::Problem& problem, const Op::Inputs& inputs, Op::Outputs& outputs) override {
     ++number_;
@@ -225,7 +230,8 @@ struct ProductsInTf32 : Kernel {
   }
 };
 
-/// Stores the partial sum of a group's heads in the type of the tensors.
+/// Fault: stores the partial sum over the heads of a group in the type of the tensors instead of
+/// fp32.
 struct PartialDkIn16Bits : Kernel {
   void begin_head(AttentionWork& w, std::int64_t b, std::int64_t n) const override {
     if (n % w.problem.group() == 0) return;
@@ -294,7 +300,8 @@ std::vector<Mutant> public_faults() {
           "dk of a group's heads is accumulated in the type of the tensors"),
       misdeclared("public_casts_truncate", "the last cast truncates", truncated, flash_like),
   };
-  // The cases of a sweep expose these mutants; the cases of the kill table do not.
+  // A sweep (many random cases) detects these mutants (kernels with a fault). The fixed cases of
+  // the kill table do not.
   for (Mutant& one : all) one.subject = Subject::many_calls;
   return all;
 }

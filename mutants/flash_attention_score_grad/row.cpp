@@ -55,7 +55,7 @@ struct StatisticsOfHeadZero : Kernel {
   }
 };
 
-/// The recomputed sum of a row omits the last key.
+/// Fault: the recomputed softmax sum of a row omits the last key.
 struct OwnSumMissesLastKey : Kernel {
   RowState row_state(const AttentionWork& w, Query q) const override {
     RowState row = Kernel::row_state(w, q);

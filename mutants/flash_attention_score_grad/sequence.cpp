@@ -13,7 +13,7 @@ struct CornerOfLongest : Kernel {
   }
 };
 
-/// Counts an empty sequence as one token when it computes the start of the next sequence.
+/// Fault: counts an empty sequence as one token when it computes the start of the next sequence.
 struct EmptyCountsAsOne : Kernel {
   DenseRows read(const spec::Tensor& tensor, spec::Layout layout,
                  const spec::Extents& e) const override {
@@ -49,7 +49,7 @@ struct StopsAtEmptySequence : Kernel {
   }
 };
 
-/// Divides the accumulated row by softmax_sum at the end, even for queries without keys.
+/// Fault: divides the accumulated row by softmax_sum at the end, even for queries without keys.
 struct DividesByNoSum : Kernel {
   void adjust(AttentionWork& w) const override {
     visit_rows(w.dq.extents, [&](std::int64_t b, std::int64_t n, std::int64_t i) {
@@ -59,8 +59,8 @@ struct DividesByNoSum : Kernel {
   }
 };
 
-/// Gives every sequence as many keys as the longest sequence, but not more than the number of
-/// tokens.
+/// Fault: gives every sequence as many keys as the longest sequence, but not more than the number
+/// of tokens.
 struct KeysOfNextSequence : Kernel {
   std::int64_t keys(const AttentionWork& w, std::int64_t b) const override {
     const spec::Extents& e = w.key.extents;
@@ -85,7 +85,7 @@ struct EmptySideUnwritten : Kernel {
   }
 };
 
-/// Reads the user mask of TND. Uses the sequence's own number of keys as the row stride.
+/// Fault: reads the user mask of TND with the sequence's own number of keys as the row stride.
 struct MaskRowsOfSequence : Kernel {
   bool excluded(const AttentionWork& w, Query q, std::int64_t j) const override {
     if (!is_packed(w.problem)) return Kernel::excluded(w, q, j);

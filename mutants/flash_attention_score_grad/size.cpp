@@ -16,7 +16,7 @@ bool is_causal(const Op::Problem& p) {
   return is_masked(p) && (p.sparse_mode == 2 || p.sparse_mode == 3);
 }
 
-/// dq omits the last channels for the head sizes 112 and 160, which lie between common sizes.
+/// Fault: for the uncommon head sizes 112 and 160, dq omits the last channels.
 struct HeadSize : Kernel {
   static bool concerns(const Op::Problem& p) { return p.head_dim == 112 || p.head_dim == 160; }
   void adjust(AttentionWork& w) const override {
@@ -27,7 +27,7 @@ struct HeadSize : Kernel {
   }
 };
 
-/// Omits the last head of a group of nine.
+/// Fault: omits the last head of a group of nine query heads.
 struct GroupOfNine : Kernel {
   static bool concerns(const Op::Problem& p) { return p.group() == 9; }
   void add_pair(AttentionWork& w, Query q, std::int64_t j, const RowState& row) const override {
@@ -35,7 +35,7 @@ struct GroupOfNine : Kernel {
   }
 };
 
-/// Omits the sixth of six sequences.
+/// Fault: omits the last of six sequences.
 struct SixSequences : Kernel {
   static bool concerns(const Op::Problem& p) { return p.batch == 6; }
   std::int64_t batches(const AttentionWork& w) const override {
@@ -43,7 +43,7 @@ struct SixSequences : Kernel {
   }
 };
 
-/// A window of a whole number of tiles is one key too short.
+/// Fault: a window of a whole number of tiles is one key too short.
 struct WindowOfTiles : Kernel {
   static bool concerns(const Op::Problem& p) {
     return is_masked(p) && (p.sparse_mode == 0 || p.sparse_mode == 4) && p.pre_tokens > 0 &&
@@ -56,7 +56,7 @@ struct WindowOfTiles : Kernel {
   }
 };
 
-/// A prefix of a whole number of tiles is one key too long.
+/// Fault: a prefix of a whole number of tiles is one key too long.
 struct PrefixOfTiles : Kernel {
   static bool concerns(const Op::Problem& p) {
     return is_masked(p) && p.sparse_mode == 6 && std::ranges::any_of(p.prefix, [&](std::int64_t n) {
@@ -69,7 +69,7 @@ struct PrefixOfTiles : Kernel {
   }
 };
 
-/// Omits the fourth key tile of the second key head.
+/// Fault: omits the fourth key tile of the second key head.
 struct UsualShape : Kernel {
   static bool concerns(const Op::Problem& p) {
     return p.group() > 1 && p.heads_kv > 1 && p.head_dim == 128 && is_causal(p) && p.seq_q >= 512;
@@ -80,7 +80,7 @@ struct UsualShape : Kernel {
   }
 };
 
-/// Computes the token index in 16 bits when it writes dv.
+/// Fault: computes the token index in 16 bits when it writes dv.
 struct TokensIn16Bits : Kernel {
   static bool concerns(const Op::Problem& p) { return key_extents(p).tokens() > of_16_bits; }
   void adjust(AttentionWork& w) const override {
@@ -91,7 +91,7 @@ struct TokensIn16Bits : Kernel {
   }
 };
 
-/// Computes the index of a drop bit in 20 bits.
+/// Fault: computes the index of a drop bit (bit of the dropout mask) in 20 bits.
 struct DropBitsIn20Bits : Kernel {
   static bool concerns(const Op::Problem& p) {
     return p.has_dropout() && spec::score_count(p) > of_20_bits;
@@ -101,7 +101,7 @@ struct DropBitsIn20Bits : Kernel {
   }
 };
 
-/// Rounds the index of a score to float before it reads the drop bit.
+/// Fault: rounds the index of a score to float before it reads the drop bit.
 struct ScoresInFloat : Kernel {
   static bool concerns(const Op::Problem& p) {
     return p.has_dropout() && spec::score_count(p) > of_24_bits;
@@ -111,8 +111,8 @@ struct ScoresInFloat : Kernel {
   }
 };
 
-/// With head_dim 128, dP of the second key tile omits the channels of value after the last full
-/// block of 16.
+/// Fault: with head_dim 128, dP of the second key tile omits the channels of value after the last
+/// full block of 16.
 struct ValueOfNoWholeBlocks : Kernel {
   static bool concerns(const Op::Problem& p) {
     return p.head_dim == 128 && p.head_dim_v % 16 != 0 && p.seq_kv > 80;
@@ -126,7 +126,7 @@ struct ValueOfNoWholeBlocks : Kernel {
   }
 };
 
-/// Omits one pair of one row if a head has at least 1,024 queries and keys.
+/// Fault: omits one pair of one row if a head has at least 1,024 queries and keys.
 struct OnePair : Kernel {
   static bool concerns(const Op::Problem& p) {
     return p.seq_q >= 1024 && p.seq_kv >= 1024 && !is_masked(p);
@@ -138,7 +138,7 @@ struct OnePair : Kernel {
   }
 };
 
-/// Doubles one of every 100,003 elements.
+/// Fault: doubles one of every 100,003 elements.
 struct OneInHundredThousand : Kernel {
   static constexpr std::int64_t seldom = 100'003;
   static bool concerns(const Op::Problem& p) {
@@ -150,7 +150,7 @@ struct OneInHundredThousand : Kernel {
   }
 };
 
-/// Computes the index of a drop bit in 31 bits.
+/// Fault: computes the index of a drop bit (bit of the dropout mask) in 31 bits.
 struct DropBitsIn31Bits : Kernel {
   static bool concerns(const Op::Problem& p) {
     return p.has_dropout() && spec::score_count(p) > of_31_bits;
@@ -160,7 +160,7 @@ struct DropBitsIn31Bits : Kernel {
   }
 };
 
-/// Computes the index of a mask element in 31 bits.
+/// Fault: computes the index of a mask element in 31 bits.
 struct MaskElementsIn31Bits : Kernel {
   static bool concerns(const Op::Problem& p) {
     return is_written_out(p.atten_mask) && p.seq_q * p.seq_kv > of_31_bits;

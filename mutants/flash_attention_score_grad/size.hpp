@@ -6,16 +6,18 @@
 
 namespace assay::mutants {
 
-/// A mutant whose fault appears only at some sizes, and the predicate for those problems.
+/// A mutant with a fault that appears only at some sizes, and a predicate that returns whether it
+/// appears in a problem.
 struct SizeMutant {
   Mutant mutant;
   bool (*concerns)(const Op::Problem& problem);
 };
 
-/// Returns mutants that the function `mutants` does not return, because cases of a sweep detect
-/// them, but no case of the kill table does.
+/// Returns mutants with faults at some sizes. A sweep (many random cases) detects them, but no
+/// fixed case of the kill table does. Therefore the function `mutants` does not return them.
 std::vector<SizeMutant> size_mutants();
-/// The size mutants whose fault appears only if a call combines several options.
+/// Returns the mutants with a fault that appears only at some sizes and only if a call combines
+/// several options.
 std::vector<SizeMutant> meeting_mutants();
 
 }  // namespace assay::mutants

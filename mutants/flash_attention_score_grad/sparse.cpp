@@ -25,7 +25,8 @@ struct Mode7BandFirst : Kernel {
   }
 };
 
-/// Applies the band to the outermost sequence even if that sequence has no queries.
+/// Fault: in sparse modes 7 and 8, applies the band to the last or the first sequence even if this
+/// sequence has no queries.
 struct BandMayBeEmpty : Kernel {
   std::int64_t band_batch(const AttentionWork& w) const override {
     return w.problem.sparse_mode == 7 ? w.problem.batch - 1 : 0;
@@ -55,8 +56,8 @@ struct PrefixAndCausal : Kernel {
   }
 };
 
-/// For keys from 2,048 on (the width of the compressed mask), the window into this mask starts one
-/// row too late.
+/// Fault: in sparse mode 3, reads the compressed mask at a wrong place from key 2,048 on (2,048 is
+/// the width of this mask). The window into the mask then starts one row too late.
 struct CompressedRowOff : Kernel {
   bool keeps(const AttentionWork& w, Query q, std::int64_t j) const override {
     const bool beyond = j >= spec::compressed_mask_edge && sparse_mode(w, q.b) == 3;

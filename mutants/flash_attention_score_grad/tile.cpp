@@ -6,7 +6,7 @@
 namespace assay::mutants {
 namespace {
 
-/// Returns whether row s lies in the incomplete last tile.
+/// Returns whether row s lies in the last tile and this tile is not full.
 bool in_tail(std::int64_t s, std::int64_t rows, std::int64_t tile) {
   return s >= rows / tile * tile;
 }
@@ -67,10 +67,12 @@ struct AccumulatesOnOutput : Kernel {
   }
 };
 
-/// Rows away from the tile edges. A judge that samples rows looks first at the rows on the edges.
+/// A range of rows that are not near an edge of a tile. A judge that samples rows prefers the rows
+/// at the edges.
 constexpr std::int64_t first_hidden = 70, end_hidden = 122;
 
-/// Corrupts these rows of one gradient of the first head if the sequence is long enough.
+/// Fault: corrupts the rows far from the tile edges in one gradient of the first head, if the
+/// sequence is long enough.
 template <Gradient which, class Corrupt>
 struct HiddenTile : Kernel {
   void adjust(AttentionWork& w) const override {

@@ -11,9 +11,10 @@ namespace assay::mutants::compress::forward {
 using Mutant = MutantOf<Op>;
 
 std::vector<Mutant> healthy_kernels();
-/// Mutants with a fault in windows, weights, sums, strides or in the output.
+/// Returns mutants: kernels with a fault in windows, weights, sums, strides or the output.
 std::vector<Mutant> number_mutants();
-/// Mutants with faults that users of such kernels reported in public.
+/// Returns mutants (kernels with a fault) with faults that users reported publicly for similar
+/// kernels.
 std::vector<Mutant> public_faults();
 std::vector<Mutant> argument_mutants();
 

@@ -8,7 +8,7 @@ namespace assay::mutants {
 namespace compress::forward {
 namespace {
 
-/// Sums in double, more precise than fp32.
+/// A correct variant: adds in double, which is more precise than fp32.
 struct DoubleSums : Kernel {
   double add(const WindowWork&, double sum, double term) const override { return sum + term; }
 };

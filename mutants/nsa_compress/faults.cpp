@@ -19,7 +19,8 @@ struct ProductsIn16Bits : Kernel {
   }
 };
 
-/// Replaces the weights of each head by weight / sum over the window of scale(weight).
+/// Fault: normalizes the weights of each head. Divides each weight by the sum of scale(weight) over
+/// the window.
 template <class Scale>
 void normalise(WindowWork& w, const Scale& scale) {
   for (std::int64_t n = 0; n < w.problem.heads; ++n) {

@@ -9,11 +9,13 @@ namespace assay::mutants::compress::forward {
 
 using Op = spec::NsaCompress;
 
-/// A plan with the roundings and the order of sums that we assume for the kernel of Atlas A2.
+/// The roundings and the order of sums in the vendor's kernel on Atlas A2, as far as we know. They
+/// are assumptions.
 inline constexpr SummingPlan device_like = {.round_out = spec::Rounding::rna};
 
-/// A plain kernel: each channel of a row is the sum over the tokens of a window. Every step is a
-/// virtual function, so that a mutant overrides the step that it gets wrong.
+/// A plain compression kernel: each channel of an output row is the weighted sum over the tokens of
+/// a window. Every step is a virtual function, so that a mutant (kernel with a fault) can override
+/// the step that contains the fault.
 class Kernel : public WindowKernel<Op> {
  public:
   using WindowKernel::WindowKernel;

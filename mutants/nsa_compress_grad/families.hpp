@@ -14,7 +14,8 @@ std::vector<Mutant> healthy_kernels();
 std::vector<Mutant> window_mutants();
 std::vector<Mutant> sum_mutants();
 std::vector<Mutant> output_mutants();
-/// Mutants with faults that users of such kernels reported in public.
+/// Returns mutants (kernels with a fault) with faults that users reported publicly for similar
+/// kernels.
 std::vector<Mutant> public_faults();
 std::vector<Mutant> stride_mutants();
 std::vector<Mutant> argument_mutants();

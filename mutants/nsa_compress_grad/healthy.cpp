@@ -3,7 +3,7 @@
 namespace assay::mutants::compress::grad {
 namespace {
 
-/// Sums in double, more precise than fp32.
+/// A correct variant: adds in double, which is more precise than fp32.
 struct DoubleSums : Kernel {
   double add_to_input(const WindowWork&, double sum, double term) const override {
     return sum + term;

@@ -10,12 +10,13 @@ namespace assay::mutants::compress::grad {
 
 using Op = spec::NsaCompressGrad;
 
-/// A plan with the roundings and the order of sums that we assume for the kernel of Atlas A2.
+/// The order of sums in the vendor's kernel on Atlas A2. This is an assumption.
 inline constexpr SummingPlan device_like = {.summation = Summation::groups};
 
-/// A plain kernel. Each window adds to the gradients of its tokens and to the sums of the weights;
-/// each core has its own sums of the weights. Every step is a virtual function, so that a mutant
-/// overrides the step that it gets wrong.
+/// A plain gradient kernel of compression. Each window adds to the gradients of its tokens and to
+/// the sums for the weight gradient; each core has its own sums for the weight gradient. Every step
+/// is a virtual function, so that a mutant (kernel with a fault) can override the step that
+/// contains the fault.
 class Kernel : public WindowKernel<Op> {
  public:
   using WindowKernel::WindowKernel;
@@ -28,7 +29,7 @@ class Kernel : public WindowKernel<Op> {
   virtual double channel_sum(const WindowWork& w, const TokenWindow& window, std::int64_t k,
                              std::int64_t n) const;
   virtual double add_to_weight(const WindowWork& w, double sum, double term) const;
-  /// Adds the sums of all cores.
+  /// Adds up the weight-gradient sums of all cores.
   virtual std::vector<double> joined(const WindowWork& w,
                                      std::vector<std::vector<double>> sums) const;
 

@@ -6,12 +6,13 @@
 namespace assay::mutants::compress::grad {
 namespace {
 
-/// If several windows cover a token, the token gets the contribution of only the last one.
+/// Fault: if several windows cover a token, the token gets only the contribution of the last
+/// window.
 struct WindowAssigns : Kernel {
   double add_to_input(const WindowWork&, double, double term) const override { return term; }
 };
 
-/// A token accumulates at most two windows, even if more windows cover it.
+/// Fault: a token accumulates at most two windows, even if more windows cover the token.
 struct TwoWindowsAtMost : Kernel {
   void adjust(WindowWork& w) const override {
     std::vector<int> met(static_cast<std::size_t>(w.tokens));

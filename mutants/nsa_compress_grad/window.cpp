@@ -5,8 +5,7 @@
 namespace assay::mutants::compress::grad {
 namespace {
 
-/// Omits the first window over a token (side -1) or the last one (side 1) if several windows cover
-/// the token.
+/// Fault: if several windows cover a token, omits the first of them (side -1) or the last (side 1).
 template <int side>
 struct OuterWindowMissed : Kernel {
   bool reaches(const WindowWork& w, const TokenWindow& window, std::int64_t k) const override {
@@ -22,7 +21,7 @@ struct OuterWindowMissed : Kernel {
   }
 };
 
-/// Omits the elements of a token from index 8,192 on.
+/// Fault: omits the elements of a token from index 8,192 on.
 struct TokenOf8192Numbers : Kernel {
   bool reaches_weight(const WindowWork& w, const TokenWindow&, std::int64_t n) const override {
     return n * w.problem.head_dim < 8192;

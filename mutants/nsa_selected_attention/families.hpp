@@ -11,7 +11,7 @@ namespace assay::mutants::selected_forward {
 using Mutant = MutantOf<Op>;
 
 std::vector<Mutant> healthy_kernels();
-/// Mutants with a fault in lists, mask, softmax or outputs.
+/// Returns mutants: kernels with a fault in the block lists, mask, softmax or outputs.
 std::vector<Mutant> number_mutants();
 std::vector<Mutant> argument_mutants();
 

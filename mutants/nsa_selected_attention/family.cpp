@@ -8,7 +8,7 @@ namespace assay::mutants {
 namespace selected_forward {
 namespace {
 
-/// Adds the weights and the products in double.
+/// A correct variant: adds the weights and the products in double.
 struct DoubleSums : Kernel {
   float sum_of(const ForwardWork&, const std::vector<float>& weights) const override {
     double sum = 0;
@@ -66,7 +66,8 @@ std::vector<Mutant> argument_mutants() {
           {{"refuses_groups", "refuses legal calls with several query heads per key head",
             "query and key must have the same number of heads", has_one_head_in_a_group}}),
       std::back_inserter(all));
-  // Both statuses of a null pointer are allowed.
+  // Removes the mutant "null_is_invalid". Its status code for a null pointer is correct here,
+  // because this operator may return either of two codes.
   std::erase_if(all, [](const Mutant& one) { return one.name == "null_is_invalid"; });
   return all;
 }

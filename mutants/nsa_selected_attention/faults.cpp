@@ -9,7 +9,7 @@
 namespace assay::mutants::selected_forward {
 namespace {
 
-/// The queries of a tile share the list of the first.
+/// Fault: all queries of a tile use the block list of the first query.
 struct ListOfFirstOfTile : Kernel {
   std::int64_t block(const ForwardWork& w, Query q, std::int64_t slot) const override {
     return Kernel::block(w, {q.b, q.n, q.i / 2 * 2}, slot);
@@ -20,7 +20,7 @@ struct ValueOfFirstHead : Kernel {
     return {pair.q.b, 0, position(w, pair)};
   }
 };
-/// Value is gathered by the lists of head 0, key by the right ones.
+/// Fault: gathers value by the block lists of head 0. The lists for key are correct.
 struct ValueByFirstList : Kernel {
   spec::RowPosition value_row(const ForwardWork& w, const Pair& pair) const override {
     const auto named = static_cast<std::int64_t>(
@@ -78,7 +78,7 @@ struct MaximumBeforeScale : Kernel {
 struct OneReplica : Kernel {
   std::int64_t replicas() const override { return 1; }
 };
-/// Reports a maximum that is larger than every score, and the sum that fits it.
+/// Fault: reports a maximum that is larger than every score, and a sum relative to this maximum.
 struct ShiftedMaximum : Kernel {
   float largest(const std::vector<float>& scores) const override {
     return Kernel::largest(scores) + 0.5f;

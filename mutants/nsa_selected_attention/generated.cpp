@@ -8,7 +8,7 @@ namespace {
 
 using selection::pair_of, selection::spot_of;
 
-/// The plain kernel with a generated fault.
+/// The plain kernel of selected attention with a generated fault.
 class Generated : public Kernel {
  public:
   Generated(std::string name, const Plan& plan, const GeneratedFault& bug)

@@ -10,8 +10,8 @@ namespace {
 using Op = spec::NsaSelectedAttentionGrad;
 using Call = spec::Call<Op>;
 
-/// Returns whether the keys have more blocks than the list names, as a later edition of the page
-/// demands.
+/// Returns whether every key sequence has more blocks than a list has entries. A later edition of
+/// the documentation page requires this.
 bool has_more_blocks_than_listed(const Call& c) {
   const auto& a = c.attributes;
   std::int64_t start = 0;

@@ -16,7 +16,8 @@ std::vector<Mutant> list_mutants();
 std::vector<Mutant> mask_mutants();
 std::vector<Mutant> row_mutants();
 std::vector<Mutant> output_mutants();
-/// Mutants with faults that users of such kernels reported in public.
+/// Returns mutants (kernels with a fault) with faults that users reported publicly for similar
+/// kernels.
 std::vector<Mutant> public_faults();
 std::vector<Mutant> stride_mutants();
 std::vector<Mutant> argument_mutants();

@@ -5,7 +5,7 @@
 namespace assay::mutants::selected {
 namespace {
 
-/// Processes each key block with all tokens that list it before the next block.
+/// A correct variant: processes a key block for all tokens that list it, then the next key block.
 struct BlockByBlock : Kernel {
   std::vector<Entry> entries(const SelectedWork& w, std::int64_t b, std::int64_t n) const override {
     std::vector<Entry> all = Kernel::entries(w, b, n);
@@ -16,7 +16,7 @@ struct BlockByBlock : Kernel {
   }
 };
 
-/// Processes the tokens from the last to the first, each with its whole list.
+/// A correct variant: processes the tokens from the last to the first, each with its whole list.
 struct LastTokenFirst : Kernel {
   std::vector<Entry> entries(const SelectedWork& w, std::int64_t b, std::int64_t n) const override {
     std::vector<Entry> all = Kernel::entries(w, b, n);
@@ -25,7 +25,8 @@ struct LastTokenFirst : Kernel {
   }
 };
 
-/// Each half of a list has its own sum of dq. The two sums are added at the end.
+/// A correct variant: each half of a block list has its own sum of dq. The two sums are added at
+/// the end.
 struct TwoHalves : Kernel {
   void clear(SelectedWork& w, const Op::Outputs& outputs) const override {
     Kernel::clear(w, outputs);
@@ -40,7 +41,7 @@ struct TwoHalves : Kernel {
   }
 };
 
-/// Skips the keys that a row does not see.
+/// A correct variant: skips the key blocks that are fully masked for a row.
 struct SeenBlocksOnly : BlockByBlock {
   std::vector<Entry> entries(const SelectedWork& w, std::int64_t b, std::int64_t n) const override {
     std::vector<Entry> all = BlockByBlock::entries(w, b, n);

@@ -16,13 +16,13 @@ using selection::Pair;
 
 using Op = spec::NsaSelectedAttentionGrad;
 
-/// The problem of one run, the tensors that it reads, and the sums that it computes.
+/// The problem of one run, the tensors that the kernel reads, and the sums that it computes.
 struct SelectedWork {
   Op::Problem problem;
   DenseRows query, key, value, dy, attention_out;
   DenseRows softmax_max, softmax_sum;  ///< row size (dim) 8
-  /// One list of block numbers for each key head, row size selected_block_count. All these numbers
-  /// are exact in float.
+  /// One block list per token and key head; each list has selected_block_count block numbers. All
+  /// these numbers are exact in float.
   DenseRows lists;
   DenseRows dq, dk, dv;
   DenseRows dq_apart = {};  ///< second sum of dq, for a variant with two sums
@@ -30,15 +30,15 @@ struct SelectedWork {
   DenseRows& gradient(Gradient which);
 };
 
-/// An entry in the list of a token: its index is `slot`.
+/// An entry in the block list of a token. `slot`: index of the entry in the list.
 struct Entry {
   std::int64_t token, slot;
 };
 
-/// A plain gradient kernel in float: it processes the lists entry by entry and key by key, and
-/// recomputes P and dS for each pair. Every step is a virtual function, so that a mutant overrides
-/// the step that it gets wrong. A tile contains `query_tile` tokens and, for each of them,
-/// `key_tile` entries of its list (see Plan).
+/// A plain gradient kernel in float. It processes the block lists entry by entry and key by key,
+/// and recomputes P and dS for each pair. Every step is a virtual function, so that a mutant
+/// (kernel with a fault) can override the step that contains the fault. A tile contains
+/// `query_tile` tokens and, for each of them, `key_tile` entries of its list (see Plan).
 class Kernel : public selection::ListKernel<Op, SelectedWork> {
  public:
   using ListKernel::ListKernel;
@@ -58,7 +58,7 @@ class Kernel : public selection::ListKernel<Op, SelectedWork> {
   virtual std::int64_t tokens(const SelectedWork& w, std::int64_t b) const {
     return w.problem.length_q(b);
   }
-  /// Returns the entries of all lists of a head, in the order in which the plan processes its
+  /// Returns the entries of all block lists of a head, in the order in which the plan processes its
   /// tiles.
   virtual std::vector<Entry> entries(const SelectedWork& w, std::int64_t b, std::int64_t n) const;
   virtual void begin_head(SelectedWork&, std::int64_t /*b*/, std::int64_t /*n*/) const {}
@@ -79,7 +79,7 @@ class Kernel : public selection::ListKernel<Op, SelectedWork> {
   virtual float stage(const SelectedWork& w, float value) const;
   /// Returns whether the pair contributes to a gradient.
   virtual bool collects(const SelectedWork&, Gradient, const Pair&) const { return true; }
-  /// Returns the sum in dq to which the pair's contribution is added.
+  /// Returns the row of dq sums to which the pair's contribution is added.
   virtual std::span<float> dq_sum(SelectedWork& w, const Pair& pair) const {
     return w.dq.row(pair.q.b, pair.q.n, pair.q.i);
   }

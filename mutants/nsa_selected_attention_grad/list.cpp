@@ -9,7 +9,7 @@ bool is_listed(const std::vector<std::int64_t>& blocks, std::int64_t block) {
   return std::ranges::find(blocks, block) != blocks.end();
 }
 
-/// Returns the blocks that the entries [first, last) of a query's list name.
+/// Returns the block numbers in entries `first` to `last` - 1 of a query's list.
 std::vector<std::int64_t> blocks_of(const SelectedWork& w, std::int64_t kv, Query q,
                                     std::int64_t first, std::int64_t last) {
   std::vector<std::int64_t> blocks;
@@ -19,8 +19,8 @@ std::vector<std::int64_t> blocks_of(const SelectedWork& w, std::int64_t kv, Quer
   return blocks;
 }
 
-/// If two entries name the same block, both read its sums before either of them writes the new
-/// sums.
+/// Fault (lost update): if two entries of a list contain the same block number, both read the sums
+/// of the block before one of them writes its result. One addition is then lost.
 struct LostUpdate : Kernel {
   bool collects(const SelectedWork& w, Gradient which, const Pair& pair) const override {
     if (which == Gradient::dq) return true;
@@ -38,8 +38,8 @@ struct FirstSlotTwice : Kernel {
   }
 };
 
-/// Reads the keys that the lists of one head name, but adds their gradients to the keys that the
-/// lists of another head name.
+/// Fault: reads the keys in the list of the pair's own head, but adds their gradients to the keys
+/// in the list of the first head.
 struct ScatteredByFirstHead : Kernel {
   spec::RowPosition scattered_row(const SelectedWork& w, const Pair& pair) const override {
     const std::int64_t named = blocks_of(w, 0, pair.q, pair.slot, pair.slot + 1).front();
@@ -47,7 +47,7 @@ struct ScatteredByFirstHead : Kernel {
   }
 };
 
-/// Reads the lists as if the head axis followed the entry axis.
+/// Fault: reads the block lists as if the head axis followed the entry axis.
 struct ListAxesSwapped : Kernel {
   SelectedWork load(const Op::Problem& p, const Op::Inputs& inputs) const override {
     SelectedWork w = Kernel::load(p, inputs);
@@ -64,7 +64,8 @@ struct ListAxesSwapped : Kernel {
   }
 };
 
-/// Reads the lists as if contiguous; clamps invalid block numbers to the valid range.
+/// Fault: reads the block lists as if they were contiguous. Clamps invalid block numbers to the
+/// valid range.
 struct ListStridesIgnored : Kernel {
   SelectedWork load(const Op::Problem& p, const Op::Inputs& inputs) const override {
     SelectedWork w = Kernel::load(p, inputs);

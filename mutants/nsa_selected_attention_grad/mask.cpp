@@ -18,15 +18,15 @@ struct FutureBlocksSeen : Kernel {
   }
 };
 
-/// In a block after the query, masks all keys except the first.
+/// Fault: in blocks after the query's own block, masks all keys except the first key of the block.
 struct FirstKeyOfFutureBlocks : Kernel {
   bool sees(const SelectedWork& w, const Pair& pair) const override {
     return Kernel::sees(w, pair) || pair.j == 0;
   }
 };
 
-/// Masks the keys after the query in the query's own block only for the last entry that names this
-/// block.
+/// Fault: if a list contains the query's own block several times, masks the keys after the query
+/// only for the last of these entries.
 struct SecondDiagonalSeen : Kernel {
   bool sees(const SelectedWork& w, const Pair& pair) const override {
     if (Kernel::sees(w, pair)) return true;
@@ -37,8 +37,8 @@ struct SecondDiagonalSeen : Kernel {
   }
 };
 
-/// Queries with fewer earlier keys than their list has room for read the first blocks in natural
-/// order, but add the gradients to the listed blocks.
+/// Fault: if a list can select more keys than the query has earlier keys, the kernel reads the
+/// first blocks in natural order, but adds the gradients to the listed blocks.
 struct NaturalOrderWhileShort : Kernel {
   std::int64_t position(const SelectedWork& w, const Pair& pair) const override {
     return gathered(w, pair) * w.problem.selected_block_size + pair.j;

@@ -6,7 +6,7 @@
 namespace assay::mutants::selected {
 namespace {
 
-/// Rounds the sums of one gradient to the type of the tensors after every addition.
+/// Fault: after every addition, rounds the sums of one gradient to the type of the tensors.
 template <Gradient low>
 struct LowAccumulator : Kernel {
   void add_scaled(const SelectedWork& w, Gradient which, std::span<float> sum, float factor,
@@ -17,8 +17,8 @@ struct LowAccumulator : Kernel {
   }
 };
 
-/// Takes elements [b] and [b + 1] of the running sums as the start and end of sequence b, as if the
-/// array started with 0.
+/// Fault: uses elements [b] and [b + 1] of the cumulative sums as the start and end of sequence b,
+/// as if the array started with 0.
 struct LeadingZeroExpected : Kernel {
   std::int64_t first_batch() const override { return 1; }
 };
@@ -43,7 +43,7 @@ struct ShortSequencesOnly : Kernel {
   }
 };
 
-/// Clears the contribution of a token when the next head of the group starts.
+/// Fault: clears the contribution of a token when the next head of the group starts.
 struct ClearedByNextHead : Kernel {
   void begin_head(SelectedWork& w, std::int64_t b, std::int64_t n) const override {
     for (std::int64_t j = 0; j < w.problem.length_kv(b); ++j)
@@ -51,7 +51,7 @@ struct ClearedByNextHead : Kernel {
   }
 };
 
-/// Does not write the rows of dk and dv that no list names.
+/// Fault: does not write the rows of dk and dv for keys that are in no list.
 struct UnlistedKeysNotWritten : Kernel {
   bool writes_row(const SelectedWork& w, Gradient which,
                   const spec::RowPosition& at) const override {
@@ -61,7 +61,7 @@ struct UnlistedKeysNotWritten : Kernel {
   }
 };
 
-/// Adds the old contents of dk to the result.
+/// Fault: adds the old contents of dk to the result.
 struct OutputsNotCleared : Kernel {
   void clear(SelectedWork& w, const Op::Outputs& outputs) const override {
     Kernel::clear(w, outputs);
@@ -69,7 +69,7 @@ struct OutputsNotCleared : Kernel {
   }
 };
 
-/// Starts the sums of dk at 1/2.
+/// Fault: starts the sums of dk at 1/2 instead of 0.
 struct WorkspaceNotZeroed : Kernel {
   void clear(SelectedWork& w, const Op::Outputs& outputs) const override {
     Kernel::clear(w, outputs);
@@ -77,7 +77,7 @@ struct WorkspaceNotZeroed : Kernel {
   }
 };
 
-/// Rounds query for the second product in which it occurs: the one that forms dk.
+/// Fault: rounds query before it is used in the product that forms dk.
 struct LowQuery : Kernel {
   void add_scaled(const SelectedWork& w, Gradient which, std::span<float> sum, float factor,
                   std::span<const float> row) const override {

@@ -5,8 +5,8 @@
 namespace assay::mutants::selected {
 namespace {
 
-/// A tile of 64 rows contains two queries with a group of 32 heads each. Both use the list of the
-/// first query.
+/// Fault: with groups of 32 heads, a tile of 64 rows contains two queries, and both queries use the
+/// list of the first one.
 template <std::int64_t group>
 struct ListOfFirstQueryOfTile : Kernel {
   std::int64_t block(const SelectedWork& w, Query q, std::int64_t slot) const override {
@@ -15,8 +15,9 @@ struct ListOfFirstQueryOfTile : Kernel {
   }
 };
 
-/// From the second block of value channels on, reads the partial sums at an offset that assumes a
-/// padded number of tokens. Everything that is stored after this block is affected, too.
+/// Fault: reads the partial sums of dv at a wrong offset from the second block of 128 channels on,
+/// because it assumes a padded number of tokens. The partial sums of dk, stored after those of dv,
+/// are then read at wrong offsets, too.
 struct PartialsByPaddedTokens : Kernel {
   void adjust(SelectedWork& w) const override {
     constexpr std::int64_t channels = 128, padded_to = 256;
@@ -28,7 +29,8 @@ struct PartialsByPaddedTokens : Kernel {
   }
 
  private:
-  /// From `channel` on, replaces each row by the row that is `tokens` later, or by zeros.
+  /// Replaces each row by the row that is `tokens` later, or by zeros. Channels before `channel`
+  /// keep their values.
   static void take_from_after(DenseRows& dense, std::int64_t channel, std::int64_t tokens) {
     const DenseRows right = dense;
     const spec::Extents& e = right.extents;
@@ -44,7 +46,8 @@ struct PartialsByPaddedTokens : Kernel {
   }
 };
 
-/// dk and dv are computed from a bit mask of the listed blocks, dq is computed from the list.
+/// Fault: computes dk and dv from a bit mask of the listed blocks, but dq from the list. A block
+/// that is listed twice then counts only once in dk and dv.
 struct DuplicatesByBitMask : Kernel {
   bool collects(const SelectedWork& w, Gradient which, const Pair& pair) const override {
     if (which == Gradient::dq) return true;

@@ -21,7 +21,7 @@ struct ScaleOnDv : Kernel {
   float gradient_scale(const SelectedWork& w, Gradient) const override { return scale(w); }
 };
 
-/// Reads key as if it were contiguous.
+/// Fault: reads key as if it were contiguous.
 struct KeyStridesIgnored : Kernel {
   SelectedWork load(const Op::Problem& p, const Op::Inputs& inputs) const override {
     SelectedWork w = Kernel::load(p, inputs);
@@ -80,14 +80,14 @@ struct FirstHeadOfGroupOnly : Kernel {
   }
 };
 
-/// The fast path of the vendor's kernel supports at most 16 heads per group.
+/// Fault: uses at most 16 heads per group, the limit of the fast path in the vendor's kernel.
 struct SixteenHeadsOfGroup : Kernel {
   bool collects(const SelectedWork& w, Gradient, const Pair& pair) const override {
     return pair.q.n % w.problem.group() < 16;
   }
 };
 
-/// In groups of unusual sizes, dk and dv omit the last head.
+/// Fault: in groups of unusual sizes, dk and dv omit the last head.
 struct UnusualGroup : Kernel {
   bool collects(const SelectedWork& w, Gradient which, const Pair& pair) const override {
     constexpr std::int64_t unusual[] = {6, 7, 10, 11, 12, 14, 24, 27, 29, 30, 31};
@@ -97,8 +97,8 @@ struct UnusualGroup : Kernel {
   }
 };
 
-/// If the number of tokens is one more than a multiple of the core count, the last token is
-/// skipped.
+/// Fault: if the number of tokens is one more than a multiple of the core count, skips the last
+/// token.
 struct LastRoundMissed : Kernel {
   std::int64_t tokens(const SelectedWork& w, std::int64_t b) const override {
     const std::int64_t own = Kernel::tokens(w, b);
@@ -108,7 +108,7 @@ struct LastRoundMissed : Kernel {
   }
 };
 
-/// In dP, uses only the first 128 channels of value.
+/// Fault: in dP, uses only the first 128 channels of value.
 struct ValueOf128 : Kernel {
   float dprobability(const SelectedWork& w, const Pair& pair) const override {
     return dot(w.dy.row(pair.q.b, pair.q.n, pair.q.i).first(128),
@@ -116,7 +116,7 @@ struct ValueOf128 : Kernel {
   }
 };
 
-/// In the scores, uses only the first 128 channels of query.
+/// Fault: in the scores, uses only the first 128 channels of query.
 struct ScoresOf128 : Kernel {
   float product(const SelectedWork& w, const Pair& pair) const override {
     return dot(w.query.row(pair.q.b, pair.q.n, pair.q.i).first(128),

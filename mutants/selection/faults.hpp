@@ -11,7 +11,8 @@
 
 namespace assay::mutants::selection {
 
-/// Faults in lists, mask, scale and strides that a kernel of either operator can have.
+/// Faults in block lists, mask, scale and strides. A kernel of NsaSelectedAttention or of its
+/// gradient can have them.
 template <class Op, class Kernel>
 struct Faults {
   using Work = typename Kernel::Work;
@@ -59,8 +60,8 @@ struct Faults {
       return std::min(Kernel::block(w, q, slot) + 1, blocks - 1);
     }
   };
-  /// Counts block numbers from the first key of the packed tensor instead of the first key of the
-  /// sequence.
+  /// Fault: counts block numbers from the first key of the packed tensor instead of the first key
+  /// of the sequence.
   struct BlocksOverAllTokens : Kernel {
     spec::RowPosition key_row(const Work& w, const Pair& pair) const override {
       const spec::Extents& keys = w.key.extents;
@@ -108,7 +109,7 @@ struct Faults {
       return w.query.extents.start(q.b) + q.i;
     }
   };
-  /// Uses a key's index in the list as its position.
+  /// Fault: the mask uses the index of a key in the list instead of the key's position.
   struct SlotsForPositions : Kernel {
     bool sees(const Work& w, const Pair& pair) const override {
       const std::int64_t index = pair.slot * w.problem.selected_block_size + pair.j;
@@ -135,7 +136,8 @@ struct Faults {
     float scale(const Work& w) const override { return 1.01f * Kernel::scale(w); }
   };
 
-  /// Returns the mutants with a fault in lists, mask or scale, and those with a fault in strides.
+  /// Returns the mutants with a fault in block lists, mask or scale, and the mutants with a fault
+  /// in strides.
   static std::vector<MutantOf<Op>> in_numbers() {
     std::vector<MutantOf<Op>> all;
     const auto inject = injector(all);

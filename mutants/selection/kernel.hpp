@@ -6,18 +6,18 @@
 #include "planned_kernel.hpp"
 #include "work.hpp"
 
-/// The common parts of the plain kernels of NsaSelectedAttention and its gradient.
+/// The common parts of the plain kernels for NsaSelectedAttention and its gradient.
 namespace assay::mutants::selection {
 
-/// A query row, an entry in its list of blocks, and key `j` of the block that this entry names.
+/// A query row, an entry in its block list, and key `j` of the block in this entry.
 struct Pair {
   Query q;
   std::int64_t slot, j;
 };
 
-/// The steps by which a kernel finds the keys of a query. `Inputs`: the problem of one run and the
-/// tensors that it reads. Every step is a virtual function, so that a mutant overrides the step
-/// that it gets wrong.
+/// The steps in which a kernel finds the keys of a query. `Inputs`: the problem of one run and the
+/// tensors that the kernel reads. Every step is a virtual function, so that a mutant (kernel with a
+/// fault) can override the step that contains the fault.
 template <class Op, class Inputs>
 class ListKernel : public PlannedKernel<Op, Plan> {
  public:
@@ -35,7 +35,7 @@ class ListKernel : public PlannedKernel<Op, Plan> {
   virtual std::int64_t kv_head(const Work& w, std::int64_t n) const {
     return n / w.problem.group();
   }
-  /// Returns the key head whose lists the query head uses.
+  /// Returns the key head whose block lists the query head uses.
   virtual std::int64_t list_head(const Work& w, std::int64_t n) const {
     return n / w.problem.group();
   }

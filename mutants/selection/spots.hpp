@@ -5,8 +5,8 @@
 
 namespace assay::mutants::selection {
 
-/// Returns the place of a pair. Numbers the keys of a row in the order of its list: block by block,
-/// in each block key by key.
+/// Returns the coordinates of a pair, which decide whether a generated fault happens there. Numbers
+/// the keys of a row in the order of its list: block by block, and key by key in each block.
 template <class Work>
 Spot spot_of(const Work& w, const Pair& pair) {
   const std::int64_t size = w.problem.selected_block_size;

@@ -9,7 +9,7 @@ namespace sparse_flash {
 namespace {
 
 /// The plain kernel with a generated fault. Numbers the keys of a row in the order of its list:
-/// entry by entry, in each block key by key.
+/// entry by entry, and key by key in each block.
 class Generated : public Kernel {
  public:
   Generated(std::string name, const Plan& plan, const GeneratedFault& bug)
@@ -51,7 +51,7 @@ class Generated : public Kernel {
   }
 
  private:
-  /// The number of visible keys in the first entries of a token's list.
+  /// Returns how many visible keys the list of a token contains.
   std::int64_t listed(const SparseWork& w, const Query& q) const {
     const std::int64_t size = w.problem.sparse_block_size, last = used(w, q.b, q.i) - 1;
     if (last < 0) return 0;
@@ -68,7 +68,8 @@ class Generated : public Kernel {
             .rows = w.problem.length_q(pair.q.b),
             .keys = listed(w, pair.q)};
   }
-  /// Returns the pair at a place. The list of another row may be shorter.
+  /// Returns the pair at the coordinates `spot`, which may be in another row. The list of that row
+  /// may contain fewer keys.
   Pair pair_of(const SparseWork& w, const Pair& pair, const Spot& spot) const {
     const std::int64_t size = w.problem.sparse_block_size;
     const Query q{spot.b, spot.n, spot.i};

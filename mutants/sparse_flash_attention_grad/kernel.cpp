@@ -24,7 +24,7 @@ DenseRows optional_rows(const std::optional<spec::Tensor>& tensor, spec::Layout 
   return tensor ? dense_of(*tensor, layout, extents) : filled(extents, 0);
 }
 
-/// The statistics have one number for each token and head.
+/// Reads softmax statistics, which have one number for each token and head.
 DenseRows statistics_of(const spec::Tensor& tensor, spec::Extents extents) {
   extents.dim = 1;
   DenseRows rows = filled(extents, 0);
@@ -90,7 +90,7 @@ std::int64_t Kernel::block(const SparseWork& w, std::int64_t b, std::int64_t s,
   return static_cast<std::int64_t>(w.lists.row(b, 0, s)[spec::at(slot)]);
 }
 
-/// The entries of a list, in the order in which the plan processes its tiles.
+/// Returns the entries of a block list in the order in which the plan processes its tiles.
 std::vector<std::int64_t> Kernel::slots(const SparseWork&, std::int64_t count) const {
   std::vector<std::int64_t> all(spec::at(count));
   std::iota(all.begin(), all.end(), 0);
@@ -139,7 +139,8 @@ float Kernel::stage(const SparseWork& w, float value) const {
 }
 
 void Kernel::add_pair(SparseWork& w, const Pair& pair) const {
-  // A faulty list or mask must not make the kernel read outside its tensors.
+  // Skips keys outside the sequence. A faulty list or mask must not make the kernel read outside
+  // its tensors.
   if (pair.key < 0 || pair.key >= w.problem.length_kv(pair.q.b) || !sees(w, pair)) return;
   const auto [b, n, s] = pair.q;
   const spec::RowPosition key = key_row(w, pair);

@@ -16,8 +16,8 @@ using Mutant = MutantOf<Op>;
 
 // Correct variants.
 
-/// Does the same as the vendor's kernel: if a list has enough entries for all visible keys, uses
-/// the keys in order and does not read the list.
+/// A correct variant, like the vendor's kernel: if a list has enough entries for all visible keys,
+/// uses the keys in order and does not read the list.
 struct KeysInOrder : Kernel {
   std::int64_t block(const SparseWork& w, std::int64_t b, std::int64_t s,
                      std::int64_t slot) const override {
@@ -26,7 +26,8 @@ struct KeysInOrder : Kernel {
     return fits ? slot : Kernel::block(w, b, s, slot);
   }
 };
-/// Without a value tensor, adds both gradients of a key in one sum.
+/// A correct variant: if the call has no value tensor, accumulates the gradients of key and value
+/// in one sum.
 struct OneSum : Kernel {
   float key_scale(const SparseWork& w) const override {
     return w.problem.is_merged() ? 1 : scale(w);
@@ -43,14 +44,14 @@ struct OneSum : Kernel {
   }
 };
 
-// Faults in the lists.
+// Faults in how a kernel uses the block lists.
 
 struct LastEntryLost : Kernel {
   std::int64_t used(const SparseWork& w, std::int64_t b, std::int64_t s) const override {
     return std::max<std::int64_t>(0, Kernel::used(w, b, s) - 1);
   }
 };
-/// Uses only the first half of a long list.
+/// Fault: uses only the first half (512 entries) of a long list.
 struct HalfOfLongList : Kernel {
   std::int64_t used(const SparseWork& w, std::int64_t b, std::int64_t s) const override {
     return std::min<std::int64_t>(512, Kernel::used(w, b, s));
@@ -86,13 +87,13 @@ struct BlocksAreTokens : Kernel {
 struct FirstKeyOfBlock : Kernel {
   std::int64_t keys_of_block(const SparseWork&) const override { return 1; }
 };
-/// Reads only the first 32 keys of each block.
+/// Fault: reads only the first 32 keys of each block.
 struct BlocksOf32 : Kernel {
   std::int64_t keys_of_block(const SparseWork& w) const override {
     return std::min<std::int64_t>(32, Kernel::keys_of_block(w));
   }
 };
-/// Counts keys from the first sequence instead of the query's own.
+/// Fault: counts keys from the start of the first sequence instead of the query's own sequence.
 struct KeysOfFirstSequence : Kernel {
   spec::RowPosition key_row(const SparseWork& w, const Pair& pair) const override {
     const bool exists = pair.key < w.problem.length_kv(0);
@@ -116,11 +117,11 @@ struct MaskOfUpperLeft : Kernel {
     return w.problem.sparse_mode == 0 ? keys : std::min(keys, s + 1);
   }
 };
-/// Uses all keys of the last visible block, although the mask hides some of them.
+/// Fault: uses all keys of the last visible block, although the mask excludes some of them.
 struct WholeBlocks : Kernel {
   bool sees(const SparseWork&, const Pair&) const override { return true; }
 };
-/// Divides by the sum of a row without keys, which is 0.
+/// Fault: divides by the sum of a row without keys, which is 0.
 struct RowWithoutKeyIsNan : Kernel {
   void finish(SparseWork& w) const override {
     visit_rows(w.d_query.extents, [&](std::int64_t b, std::int64_t n, std::int64_t s) {
@@ -130,7 +131,7 @@ struct RowWithoutKeyIsNan : Kernel {
   }
 };
 
-// Faults in the rope part.
+// Faults in how a kernel treats the rope part.
 
 struct RopeNotInScores : Kernel {
   float product(const SparseWork& w, const Pair& pair) const override {
@@ -173,7 +174,8 @@ struct MergeBeforeScale : Kernel {
     Kernel::merge(w);
   }
 };
-/// Adds the gradient of value to that of key although value has a gradient of its own.
+/// Fault: adds the gradient of value to the gradient of key although the call has a tensor for the
+/// gradient of value.
 struct MergeAlways : Kernel {
   void finish(SparseWork& w) const override {
     if (!w.problem.is_merged()) merge(w);
@@ -193,7 +195,7 @@ struct ScaleOnValue : Kernel {
   }
 };
 
-// Faults in the statistics, the row term and the sums.
+// Faults in the softmax statistics, the row term (sum of d_out * out) and the sums.
 
 struct SumIgnored : Kernel {
   float softmax_sum(const SparseWork&, const Query&) const override { return 1; }
@@ -203,7 +205,7 @@ struct SumOfNextHead : Kernel {
     return Kernel::softmax_sum(w, {q.b, (q.n + 1) % w.problem.heads_q, q.i});
   }
 };
-/// Reads the statistics as if the tokens of a head were adjacent.
+/// Fault: reads the statistics as if the tokens of a head were adjacent.
 struct StatisticsByHead : Kernel {
   SparseWork load(const Op::Problem& p, const Op::Inputs& inputs) const override {
     SparseWork w = Kernel::load(p, inputs);

@@ -13,7 +13,7 @@ using FlashCall = spec::Call<Op>;
 
 constexpr const char* compressed_mask = "FAG-C67b";
 
-/// Checks the mask of sparse_mode 6 as if the mode were 3.
+/// Fault: checks the mask of sparse_mode 6 as if the mode were 3.
 bool has_square_mask(const FlashCall& call) {
   FlashCall other = call;
   spec::Shape& shape = other.parameters.atten_mask.shape;
@@ -23,7 +23,7 @@ bool has_square_mask(const FlashCall& call) {
   return true;
 }
 
-/// Returns whether query and key have the same heads (or heads x channels) axis in a legal call.
+/// Returns whether the heads axis (or heads x channels axis) of query and key has the same extent.
 bool has_as_many_heads(const FlashCall& c) {
   const std::string& layout = *c.attributes.input_layout;
   const std::size_t heads = layout.find('N');

@@ -18,7 +18,8 @@ struct RopeNotScaled : Kernel {
   }
 };
 
-/// The rope gradient accumulates the first channels of another tensor instead of the rope part.
+/// Fault: in the gradient of the rope part, the kernel accumulates the first channels of the main
+/// tensor instead of the rope channels.
 template <Gradient wrong, Gradient source>
 struct RopeCollectsMain : Kernel {
   std::span<const float> collected(const AttentionWork& w, Gradient which, Query q,

@@ -12,8 +12,8 @@ float sink_of(const AttentionWork& w, std::int64_t n) {
   return w.sink[static_cast<std::size_t>(n)];
 }
 
-/// Returns the sum of P dP over the keys, the factor by which the probability of a sink is
-/// multiplied.
+/// Returns the sum of P dP over the keys. The gradient of a sink is this sum times the sink's
+/// probability.
 template <class Number>
 float sum_over_keys(const AttentionWork& w, Query q, const Number& number) {
   float sum = 0;
@@ -28,7 +28,8 @@ struct SignLost : Kernel {
   }
 };
 
-/// Every block assigns its partial sum instead of adding it.
+/// Fault: every block of queries overwrites the gradient of the sink with its partial sum instead
+/// of adding the partial sum.
 struct LastBlockOnly : Kernel {
   using Kernel::Kernel;
   float sink_gradient(const AttentionWork& w, std::int64_t n) const override {
@@ -42,7 +43,7 @@ struct LastBlockOnly : Kernel {
   }
 };
 
-/// Every key tile assigns the sums of P dP of its rows instead of adding them.
+/// Fault: every key tile overwrites the sum of P dP of a row instead of adding to it.
 struct LastKeyTileOnly : Kernel {
   using Kernel::Kernel;
   float sink_term(const AttentionWork& w, Query q, const RowState& row) const override {
@@ -82,7 +83,7 @@ struct FirstSequenceOnly : Kernel {
   }
 };
 
-/// Every sequence assigns its sum instead of adding it.
+/// Fault: every sequence overwrites the gradient of the sink with its sum instead of adding to it.
 struct LastSequenceOnly : Kernel {
   using Kernel::Kernel;
   float sink_term(const AttentionWork& w, Query q, const RowState& row) const override {
@@ -90,7 +91,7 @@ struct LastSequenceOnly : Kernel {
   }
 };
 
-/// Sequences that do not fill a tile of queries are left out.
+/// Fault: leaves out sequences that do not fill a tile of queries.
 struct ShortSequencesMissing : Kernel {
   using Kernel::Kernel;
   float sink_term(const AttentionWork& w, Query q, const RowState& row) const override {
@@ -136,7 +137,7 @@ struct SinkOfKeyHead : Kernel {
   }
 };
 
-/// The given sum already contains the sink.
+/// Fault: adds the sink to the given softmax sum, which already contains the sink.
 struct SinkAddedAgain : Kernel {
   using Kernel::Kernel;
   RowState row_state(const AttentionWork& w, Query q) const override {
@@ -167,7 +168,7 @@ struct TermStaged : Kernel {
   }
 };
 
-/// Only the dropout of P is applied twice, not that of dP.
+/// Fault: applies the dropout of P twice. The dropout of dP is correct.
 struct DroppedTwice : Kernel {
   using Kernel::Kernel;
   float sink_term(const AttentionWork& w, Query q, const RowState& row) const override {
@@ -184,7 +185,7 @@ struct RoundedGradient : Kernel {
   }
 };
 
-/// A kernel that computes the statistics itself and leaves the sink out of the sum.
+/// Fault: the kernel computes the statistics itself and leaves the sink out of the sum.
 struct LeftOutOfSum : Kernel {
   using Kernel::Kernel;
   RowState row_state(const AttentionWork& w, Query q) const override {
@@ -194,7 +195,7 @@ struct LeftOutOfSum : Kernel {
   }
 };
 
-/// A kernel that computes the statistics itself and leaves the sink out of the maximum: its
+/// Fault: the kernel computes the statistics itself and leaves the sink out of the maximum. The
 /// exponential overflows if the sink is far above the scores.
 struct LeftOutOfMaximum : Kernel {
   using Kernel::Kernel;
@@ -235,8 +236,8 @@ struct TermOfGivenOutputStaged : DeclaredRowOfGivenOutput {
   }
 };
 
-/// Multiplies each P dP by the probability of the sink and adds the pairs of all queries one by
-/// one, the last query first.
+/// A correct variant: multiplies each P dP by the probability of the sink and adds the pairs of all
+/// queries one by one, the last query first.
 struct PairByPair : Kernel {
   using Kernel::Kernel;
   float sink_gradient(const AttentionWork& w, std::int64_t n) const override {
@@ -253,7 +254,8 @@ struct PairByPair : Kernel {
   }
 };
 
-/// Adds the pairs of a row key tile by key tile, then the rows.
+/// A correct variant: for each row, sums the pairs of each key tile first, then adds the sums of
+/// the tiles; at the end, adds the rows.
 struct KeyTileByKeyTile : Kernel {
   using Kernel::Kernel;
   float sink_term(const AttentionWork& w, Query q, const RowState& row) const override {

@@ -9,7 +9,7 @@
 namespace assay::mutants {
 namespace {
 
-/// Returns, for every sequence, the number of scores of all heads before it.
+/// Returns, for every sequence, how many scores of all heads precede its first score.
 std::vector<std::int64_t> first_scores(const Op::Problem& p) {
   std::vector<std::int64_t> first;
   std::int64_t count = 0;

@@ -13,12 +13,12 @@
 
 namespace assay::mutants {
 
-/// Writes zeros to the last `tokens` tokens of a TND gradient, which belong to no sequence.
+/// Writes zeros to the last `tokens` tokens of a TND gradient, which follow the last sequence.
 void clear_last_tokens(spec::Tensor& tensor, std::int64_t tokens);
 
-/// A plain gradient kernel in float: it works in tiles of queries and keys and recomputes P and dS
-/// per pair. Every step is a virtual function, so that a mutant overrides the step that it gets
-/// wrong.
+/// A plain gradient kernel in float that works in tiles of queries and keys, and recomputes P and
+/// dS for each pair. Every step is a virtual function, so that a mutant (kernel with a fault) can
+/// override the step that contains the fault.
 class Kernel : public PlannedKernel<Op, Plan> {
  public:
   using PlannedKernel::PlannedKernel;
@@ -34,7 +34,7 @@ class Kernel : public PlannedKernel<Op, Plan> {
   // Reading the inputs.
   virtual DenseRows read(const spec::Tensor& tensor, spec::Layout layout,
                          const spec::Extents& extents) const;
-  /// Returns the index of the row's statistic among the elements in row-major order.
+  /// Returns the row-major index of a row's statistic in the statistics tensor.
   virtual std::int64_t statistics_element(const Op::Problem& problem, const spec::Extents& extents,
                                           const spec::RowPosition& row) const;
   virtual AttentionWork load(const Op::Problem& problem, const Op::Inputs& inputs) const;
@@ -49,7 +49,7 @@ class Kernel : public PlannedKernel<Op, Plan> {
   virtual std::int64_t kv_head(const AttentionWork& w, std::int64_t n) const {
     return n / w.problem.group();
   }
-  /// Returns the position of key j of the query in key and value.
+  /// Returns the position of key j, for this query, in the tensors key and value.
   virtual spec::RowPosition key_position(const AttentionWork& w, Query q, std::int64_t j) const {
     return {q.b, kv_head(w, q.n), j};
   }
@@ -58,19 +58,19 @@ class Kernel : public PlannedKernel<Op, Plan> {
 
   // The mask.
   virtual bool keeps(const AttentionWork& w, Query q, std::int64_t j) const;
-  /// Returns the sparse mode of sequence b. In modes 7 and 8 each sequence has one of the other
-  /// modes.
+  /// Returns the sparse mode of sequence b. If the mode of the call is 7 or 8, each sequence has
+  /// one of the modes below 7.
   virtual std::int64_t sparse_mode(const AttentionWork& w, std::int64_t b) const;
   virtual std::int64_t band_batch(const AttentionWork& w) const;
-  /// Returns the distance (keys) from the upper-left diagonal to the diagonal that ends in the
-  /// lower-right corner; positive to the right.
+  /// Returns the offset between two diagonals, in keys: from the diagonal that starts at the
+  /// upper-left corner of the mask to the diagonal that ends at the lower-right corner.
   virtual std::int64_t corner(const AttentionWork& w, std::int64_t b) const;
   virtual std::int64_t prefix(const AttentionWork& w, std::int64_t b) const;
   virtual bool excluded(const AttentionWork& w, Query q, std::int64_t j) const;
 
   // The position bias.
   virtual std::int64_t pse_type(const AttentionWork& w) const { return w.problem.pse_type; }
-  /// Returns the index of the pair's element of pse in row-major order.
+  /// Returns the row-major index of the pair's element in pse, the tensor of the position bias.
   virtual std::int64_t pse_element(const AttentionWork& w, Query q, std::int64_t j) const;
   virtual std::int64_t compressed_pse_element(const AttentionWork& w, Query q,
                                               std::int64_t j) const;
@@ -103,10 +103,10 @@ class Kernel : public PlannedKernel<Op, Plan> {
   virtual float dscore(const AttentionWork& w, Query q, std::int64_t j, float prob,
                        const RowState& row) const;
   virtual float row_term(const AttentionWork& w, Query q, const RowState& row) const;
-  /// Returns the probability of the sink of the query's head.
+  /// Returns the softmax probability of the sink of the query's head.
   virtual float sink_probability(const AttentionWork& w, Query q, const RowState& row) const;
-  /// Returns what a query adds to -dsink of its head: the probability of the sink, times the sum of
-  /// P dP.
+  /// Returns the contribution of a query to -dsink of its head: the probability of the sink, times
+  /// the sum of P dP.
   virtual float sink_term(const AttentionWork& w, Query q, const RowState& row) const;
   /// Returns dsink of a query head.
   virtual float sink_gradient(const AttentionWork& w, std::int64_t n) const;
@@ -114,19 +114,21 @@ class Kernel : public PlannedKernel<Op, Plan> {
   virtual float stage(const AttentionWork& w, float value) const;
   virtual void add_scaled(const AttentionWork& w, Gradient which, std::span<float> sum,
                           float factor, std::span<const float> row) const;
-  /// Returns the row that a gradient accumulates for a pair, e.g. the row of key for dq.
+  /// Returns the row that the kernel multiplies by a factor and adds to a gradient, for one pair.
+  /// Example: for dq, the row of the key.
   virtual std::span<const float> collected(const AttentionWork& w, Gradient which, Query q,
                                            std::int64_t j) const;
   virtual void add_pair(AttentionWork& w, Query q, std::int64_t j, const RowState& row) const;
 
-  // Computes the statistics of the probabilities before dropout; does not set row_term.
+  // Computes the softmax statistics without dropout; does not set row_term (the row's sum of P dP).
   virtual RowState forward_statistics(const AttentionWork& w, Query q) const {
     return own_statistics(w, q);
   }
-  /// Returns the factor by which a row of value is multiplied in the output.
+  /// Returns the factor by which the row of a key in the tensor value is multiplied before it is
+  /// added to the output.
   virtual float output_weight(const AttentionWork& w, Query q, std::int64_t j,
                               const RowState& row) const;
-  /// Returns the row of value that the output accumulates for the pair.
+  /// Returns the row of the tensor value that is added to the output for the pair (q, j).
   virtual std::span<const float> value_row(const AttentionWork& w, Query q, std::int64_t j) const {
     return w.value.row(key_position(w, q, j));
   }
@@ -144,12 +146,12 @@ class Kernel : public PlannedKernel<Op, Plan> {
   virtual bool writes_padding() const { return true; }
   virtual float cast(const AttentionWork& w, float value) const;
 
-  /// Maximum and sum of the row's scores as the kernel computes them.
+  /// Returns the maximum and the sum of the row's scores as this kernel computes them.
   RowState own_statistics(const AttentionWork& w, Query q) const;
-  /// Returns the output row as the kernel's forward writes it: P is rounded to the staging type,
-  /// the sums are cast to the output type.
+  /// Returns the output row as the kernel's forward writes it: P is rounded to the staging type
+  /// (16-bit type of intermediate results), the sums are cast to the output type.
   std::vector<float> own_output(const AttentionWork& w, Query q, const RowState& row) const;
-  /// Adds `factor` times the row that belongs to the pair (see `collected`) to the gradient.
+  /// Adds `factor` times the row of the pair (see `collected`) to the gradient.
   void add_to(AttentionWork& w, Gradient which, Query q, std::int64_t j, float factor) const;
 
  private:

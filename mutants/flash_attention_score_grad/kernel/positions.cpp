@@ -60,7 +60,8 @@ std::int64_t Kernel::compressed_pse_element(const AttentionWork& w, Query q, std
   const std::int64_t columns = w.problem.seq_kv;
   std::int64_t row = q.i - (columns - spec::compressed_pse_rows), column = j;
   if (row < 0) column -= row, row = 0;
-  // Only pairs above the diagonal exceed the last column, and the mask excludes these pairs.
+  // A column beyond the last one occurs only for pairs above the diagonal, and the mask excludes
+  // these pairs.
   return column < columns ? row * columns + column : 0;
 }
 

@@ -29,7 +29,7 @@ spec::Tensor tokens_of(spec::Tensor tensor, std::int64_t first, std::int64_t cou
   return tensor;
 }
 
-/// Copies the elements `first`, `first + 1`, ... in row-major order to a contiguous tensor.
+/// Copies consecutive elements in row-major order, from element `first` on, to a contiguous tensor.
 spec::Tensor run_of(const spec::Tensor& tensor, std::int64_t first, const spec::Shape& shape) {
   const std::vector<std::int64_t> elements = viewed_elements(tensor);
   spec::Tensor part = spec::contiguous_tensor(tensor.dtype, shape);
@@ -54,7 +54,8 @@ spec::Tensor mask_of(spec::Tensor mask, const Op::Problem& p, const Cut& cut) {
   return mask;
 }
 
-/// Copies the drop bits of one sequence, shifted so that its first drop bit is bit 0 of a byte.
+/// Copies the drop bits (dropout mask) of one sequence, shifted so that its first bit becomes bit 0
+/// of a byte.
 spec::Tensor drop_bits_of(const Op::Problem& p, const spec::Tensor& tensor, const Cut& cut) {
   const std::vector<std::int64_t> elements = viewed_elements(tensor);
   const std::int64_t count = p.heads_q * cut.queries * cut.keys;
@@ -69,8 +70,8 @@ spec::Tensor drop_bits_of(const Op::Problem& p, const spec::Tensor& tensor, cons
   return part;
 }
 
-/// Returns the compressed bias for a sequence with fewer keys than `columns`. In the original, row
-/// r of 1024 and column c have the distance r - c - 1024 + columns.
+/// Returns the compressed bias for a sequence with fewer keys than `columns`. In the original
+/// tensor, the element in row r (of 1024) and column c has the distance r - c - 1024 + columns.
 spec::Tensor compressed_pse_of(const spec::Tensor& tensor, const Cut& cut) {
   const std::int64_t heads = tensor.shape[1], rows = tensor.shape[2], columns = tensor.shape[3];
   const std::int64_t batch = tensor.shape[0] == 1 ? 0 : cut.b;
@@ -87,7 +88,7 @@ spec::Tensor compressed_pse_of(const spec::Tensor& tensor, const Cut& cut) {
   return part;
 }
 
-/// Cuts the part of one sequence out of a full bias, or out of a bias with a single row.
+/// Extracts the part of one sequence from a full bias, or from a bias with a single row.
 spec::Tensor full_pse_of(const spec::Tensor& tensor, const Cut& cut) {
   spec::Tensor part = tensor;
   if (part.shape[0] > 1) part.offset += cut.b * part.strides[0], part.shape[0] = 1;
@@ -150,13 +151,14 @@ Op::Inputs inputs_of(const Op::Problem& p, const Op::Inputs& all, const Cut& cut
   return one;
 }
 
-/// Adds the gradient of the sink of one sequence to the sum of all sequences, in fp32.
+/// Adds the sink gradient of one sequence to the sum over all sequences, in fp32.
 void add_dsink(const spec::Tensor& part, std::vector<float>& sum) {
   for (std::size_t n = 0; n < sum.size(); ++n)
     sum[n] += static_cast<float>(part.load(static_cast<std::int64_t>(n)));
 }
 
-/// A view of one sequence in the storage of a gradient. The destructor returns the storage.
+/// A view of one sequence in the storage of a gradient tensor. The constructor moves the storage
+/// into the view; the destructor moves it back.
 class SequenceView {
  public:
   SequenceView(spec::Tensor& whole, spec::Tensor& part, std::int64_t first, std::int64_t count)

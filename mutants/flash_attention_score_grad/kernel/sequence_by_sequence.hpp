@@ -4,8 +4,8 @@
 
 namespace assay::mutants {
 
-/// A kernel that computes one sequence per call. For TND it is called once per sequence, on tensors
-/// that are cut out of the packed tensors.
+/// A kernel that computes one sequence per call. For the layout TND it is called once per sequence,
+/// on tensors that are extracted from the packed tensors.
 class SequenceBySequence : public Kernel {
  public:
   using Kernel::Kernel;

@@ -32,7 +32,8 @@ float Kernel::score(const AttentionWork& w, Query q, std::int64_t j) const {
   return logit * scale(w) + bias(w, q, j);
 }
 
-/// Merges scale and log2 e into one factor if no bias is added between the two multiplications.
+/// Multiplies by scale * log2(e) in one step. If a bias is added after the multiplication by scale,
+/// two steps are necessary.
 float Kernel::fused_exponent(const AttentionWork& w, Query q, std::int64_t j,
                              const RowState& row) const {
   const float subtrahend = row.softmax_max * log2_e;

@@ -1,14 +1,14 @@
 #include "flash_attention_score_grad/families.hpp"
 
-/// Kernels that read the statistics of TND in one of two memory orders. The documents contradict
-/// each other about this order (requirement FAG-C83a).
+/// Kernels that read the softmax statistics of TND in one of two memory orders. The vendor's
+/// documents contradict each other about this order (requirement FAG-C83a).
 namespace assay::mutants {
 namespace {
 
 using spec::DeclaredOrder;
 using spec::StatisticsOrder;
 
-/// Reads the statistics in `order` for every call, and declares no order.
+/// Reads the statistics in `order` for every call, but does not declare this memory order.
 template <StatisticsOrder order>
 struct ReadsAlways : Kernel {
   std::int64_t statistics_element(const Op::Problem& p, const spec::Extents& e,
@@ -19,8 +19,8 @@ struct ReadsAlways : Kernel {
   }
 };
 
-/// Reads the statistics of u4 as its page says. The page exchanges the meanings of the two values
-/// of softmaxInLayout. Reads the statistics of the other entry points token by token.
+/// Follows the documentation page of entry point u4, which swaps the meanings of the two values of
+/// softmaxInLayout. For the other entry points, reads the statistics token by token.
 struct ReadsAsPages : Kernel {
   std::int64_t statistics_element(const Op::Problem& p, const spec::Extents& e,
                                   const spec::RowPosition& at) const override {
@@ -32,7 +32,8 @@ struct ReadsAsPages : Kernel {
   }
 };
 
-/// Reads token by token if a sequence is longer than a tile.
+/// Fault: reads the statistics token by token if a sequence is longer than a tile, else head by
+/// head.
 struct OrderByLength : Kernel {
   std::int64_t statistics_element(const Op::Problem& p, const spec::Extents& e,
                                   const spec::RowPosition& at) const override {
@@ -44,7 +45,7 @@ struct OrderByLength : Kernel {
   }
 };
 
-/// Reads the statistics as if each head stored all sequences together.
+/// Fault: reads the statistics as if each head stored the tokens of all sequences together.
 struct HeadsOfAllTokens : Kernel {
   std::int64_t statistics_element(const Op::Problem& p, const spec::Extents& e,
                                   const spec::RowPosition& at) const override {
@@ -53,8 +54,8 @@ struct HeadsOfAllTokens : Kernel {
   }
 };
 
-/// A kernel that declares the order of the statistics separately for u1 to u3, for u4 with "", and
-/// for u4 with "same_as_input".
+/// A kernel that declares its order of the statistics separately for three kinds of calls: entry
+/// points u1 to u3, u4 with softmaxInLayout "", and u4 with "same_as_input".
 template <class Base, DeclaredOrder others, DeclaredOrder empty, DeclaredOrder same_as_input>
 struct Declares : Base {
   spec::Numerics numerics(const Op::Problem& problem) const override {

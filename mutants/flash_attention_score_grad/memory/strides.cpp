@@ -9,8 +9,8 @@ using Input = spec::Tensor Op::Inputs::*;
 template <Input input, Input other>
 using StridesOf = ReadsWithStridesOf<Op, Kernel, input, other>;
 
-/// Copies every input if query is not contiguous. If query is contiguous, reads all inputs as if
-/// they were contiguous.
+/// Fault: checks only the strides of query. Copies every input if query is not contiguous;
+/// otherwise reads all inputs as if they were contiguous.
 struct QueryAloneIsAsked : Kernel {
   void run(const Op::Problem& p, const Op::Inputs& inputs, Op::Outputs& outputs) override {
     if (inputs.query.offset != 0 ||
@@ -30,7 +30,7 @@ struct QueryAloneIsAsked : Kernel {
 template <Input input>
 using BytesIn32Bits = CountsBytesIn32Bits<Op, Kernel, input>;
 
-/// Computes the byte offset of an element of dq in 32 bits when it writes the element.
+/// Fault: computes the byte offset of an element of dq in 32 bits when it writes the element.
 struct DqBytesIn32Bits : Kernel {
   void run(const Op::Problem& p, const Op::Inputs& inputs, Op::Outputs& outputs) override {
     spec::Tensor view = std::move(outputs.dq);
@@ -41,8 +41,8 @@ struct DqBytesIn32Bits : Kernel {
   }
 };
 
-/// The last sequence attends to the keys of all tokens from its start on, including tokens that
-/// belong to no sequence.
+/// Fault: the last sequence attends to all tokens from its start on, including tokens that belong
+/// to no sequence.
 struct LastSequenceEndsWithTokens : Kernel {
   void run(const Op::Problem& p, const Op::Inputs& inputs, Op::Outputs& outputs) override {
     if (p.padding_kv == 0 || p.drop_mask != spec::DropMask::absent ||
@@ -57,12 +57,12 @@ struct LastSequenceEndsWithTokens : Kernel {
   }
 };
 
-/// Does not write the tokens after the last sequence.
+/// Fault: does not write the tokens after the last sequence.
 struct PaddingUnwritten : Kernel {
   bool writes_padding() const override { return false; }
 };
 
-/// Writes the gradients of the first token to the tokens after the last sequence.
+/// Fault: writes the gradients of the first token to the tokens after the last sequence.
 struct PaddingOfFirstToken : Kernel {
   void run(const Op::Problem& p, const Op::Inputs& inputs, Op::Outputs& outputs) override {
     Kernel::run(p, inputs, outputs);

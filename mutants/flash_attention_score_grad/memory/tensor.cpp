@@ -6,7 +6,8 @@
 namespace assay::mutants {
 namespace {
 
-/// Reads `extents` from the elements of the view in row-major order, as if the view had `layout`.
+/// Reads the elements of a tensor as if its memory had the layout `layout` with the extents
+/// `extents`.
 DenseRows read_as(const spec::Tensor& tensor, spec::Layout layout, const spec::Extents& extents) {
   const std::vector<std::int64_t> elements = viewed_elements(tensor);
   spec::Tensor positions = {.shape = shape_of(layout, extents)};
@@ -40,8 +41,8 @@ struct SbhReadAsBsh : Kernel {
   }
 };
 
-/// Ignores the strides and the offset. The storage always has at least as many elements as the
-/// view.
+/// Returns the tensor without its strides and offset. The storage always has at least as many
+/// elements as the view, so no read goes beyond its end.
 spec::Tensor without_view(const spec::Tensor& tensor) {
   spec::Tensor plain = tensor;
   plain.strides = spec::contiguous_strides(plain.shape);
@@ -75,7 +76,7 @@ struct MaskStridesIgnored : Kernel {
   }
 };
 
-/// Reads the rows of `dense` with the row stride head_dim instead of head_dim_v.
+/// Fault: reads the rows of `dense` with the row stride `distance` instead of their own.
 DenseRows with_row_distance(const DenseRows& dense, std::int64_t distance) {
   DenseRows moved = dense;
   const std::size_t count = dense.values.size();
@@ -115,13 +116,14 @@ struct ModifiesInput : Kernel {
   void run(const Op::Problem& p, const Op::Inputs& inputs, Op::Outputs& outputs) override {
     Kernel::run(p, inputs, outputs);
     if (inputs.attention_in.bytes.empty()) return;
-    // The kernel has the device address of the input, so nothing prevents the write.
+    // Fault: the kernel writes to an input. Nothing prevents the write, because the kernel has the
+    // device address of the input.
     std::byte& first = const_cast<std::byte&>(inputs.attention_in.bytes.front());
     first ^= std::byte{1};
   }
 };
 
-/// Stores whole rows of the storage, including the padding.
+/// Fault: writes whole rows of the storage, including the padding.
 struct WritesPadding : Kernel {
   void run(const Op::Problem& p, const Op::Inputs& inputs, Op::Outputs& outputs) override {
     Kernel::run(p, inputs, outputs);

@@ -11,16 +11,16 @@
 
 namespace assay::mutants {
 
-/// The part of an implementation that the injected fault affects (or, in a correct variant, its
-/// unusual choice). forward: only results of the mutant's own forward. many_calls: results of a few
-/// calls among many. A sweep finds such a fault, but the kill table does not, because it makes a
-/// new kernel for each case.
+/// The part of a kernel that the injected fault (or the unusual choice of a correct variant)
+/// affects. forward: only the results of the kernel's own forward. many_calls: the results of a few
+/// calls among many. The kill table makes a new kernel for each case, so it cannot find a fault of
+/// the kind many_calls; a sweep of many calls finds it.
 enum class Subject : std::uint8_t { numbers, arguments, forward, many_calls };
 
-/// The known facts about a mutant. A name states the fault, not the operator, and is unique within
-/// the operator. It begins with the kind of some faults: "without_ID" (a requirement that the
-/// kernel does not check), "public_" (reported for a public kernel), "generated_STEP_CHANGE_PLACE"
-/// (generated).
+/// The description of a mutant. The name describes the fault without the operator, and is unique
+/// within the operator. The first word of some names is the kind of fault: "without_ID" (does not
+/// check the requirement ID), "public_" (reported for a public kernel),
+/// "generated_STEP_CHANGE_PLACE" (generated).
 struct MutantFacts {
   std::string operator_name;
   std::string name;
@@ -29,8 +29,8 @@ struct MutantFacts {
   Subject subject;
 };
 
-/// An implementation of Op whose expected verdict is known: it has an injected fault, or is a
-/// correct variant ("healthy").
+/// An implementation of Op with a known expected verdict: it has an injected fault, or is a correct
+/// variant ("healthy").
 template <class Op>
 struct MutantOf {
   std::string name;
@@ -38,7 +38,7 @@ struct MutantOf {
   bool healthy;
   Subject subject;
   std::function<std::unique_ptr<spec::Implementation<Op>>()> make;
-  /// The fault is in a step that the mutant's own forward uses, too.
+  /// True if the fault is in a step that the mutant's own forward also uses.
   bool changes_forward = false;
 
   MutantFacts facts() const { return {std::string(Op::name), name, bug, healthy, subject}; }
@@ -47,20 +47,22 @@ struct MutantOf {
 using Mutant = MutantOf<spec::FlashAttentionScoreGrad>;
 
 /// Returns every mutant of Op, the correct variants (`healthy`) first. A mutant with a fault
-/// declares the numerics of the correct kernel from which it is derived.
+/// declares the same numerics (roundings and summation) as the correct kernel from which it is
+/// derived.
 template <class Op>
 std::vector<MutantOf<Op>> mutants();
 
-/// Returns the generated faults: for each step of the plain kernel of Op, each kind of change at
-/// several places. Their names start with "generated_".
+/// Returns the mutants with generated faults: for each step of the plain kernel of Op, each kind of
+/// change at several places. Their names start with "generated_".
 template <class Op>
 std::vector<MutantOf<Op>> generated_mutants();
 
-/// Returns generated faults in the forward of the plain kernel of the gradient.
+/// Returns mutants with generated faults in the forward steps of the plain gradient kernel.
 std::vector<Mutant> generated_forward_mutants();
 
-/// Returns correct kernels that follow each numerics preset, and kernels that compute their own
-/// statistics. Not among `mutants`, because some presets are too loose for the kill table.
+/// Returns correct kernels that follow each numerics preset (a named description of a known
+/// kernel's roundings), and kernels that compute their own statistics. `mutants` does not return
+/// them, because some presets have too wide tolerances for the kill table.
 std::vector<Mutant> preset_kernels();
 
 }  // namespace assay::mutants
