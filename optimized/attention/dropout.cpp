@@ -5,7 +5,7 @@
 namespace assay::optimized {
 namespace {
 
-/// Returns a word whose byte k is 1 if bit k of `bits` is 0, and 0 otherwise.
+/// Expands bits to bytes: byte k of the result is 1 if bit k of `bits` is 0, and 0 otherwise.
 std::uint64_t zeros_as_bytes(std::uint64_t bits) {
   constexpr std::uint64_t ones = 0x0101010101010101U;
   const std::uint64_t own_bit = bits * ones & 0x8040201008040201U;

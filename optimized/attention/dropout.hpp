@@ -10,8 +10,8 @@
 
 namespace assay::optimized {
 
-/// Reads the dropout mask block by block. Source: the operator documents (dropMaskOptional,
-/// keepProb).
+/// Reads the dropout mask, one block of scores at a time. Source: the operator documents
+/// (dropMaskOptional, keepProb).
 class Dropout {
  public:
   /// Keeps references to the inputs. Cost: O(batch) if sequences have different lengths.
@@ -20,8 +20,8 @@ class Dropout {
   bool present() const { return mask_.has_value(); }
   /// Returns 1 / keepProb, the factor of an element that is not dropped.
   float keep_factor() const { return keep_factor_; }
-  /// Fills the rows of the block: 1 for a dropped element, 0 otherwise. `stride` is the distance
-  /// between rows.
+  /// Writes one byte per element of the block: 1 for a dropped element, 0 otherwise. `stride`:
+  /// distance between rows (bytes).
   void read(const Block& block, std::int64_t stride, std::uint8_t* dropped) const;
 
  private:

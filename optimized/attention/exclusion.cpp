@@ -74,7 +74,7 @@ void Exclusion::read(const Block& block, std::int64_t stride, std::uint8_t* excl
 void Exclusion::find_kept(const Block& block, std::int64_t stride, const std::uint8_t* excluded,
                           std::vector<tile::RowRange>& kept) {
   kept.clear();
-  // Scans a whole row at once, without a branch for each byte.
+  // Combines all mask bytes of the block before the test, to avoid a branch for each byte.
   std::uint8_t any = 0;
   for (std::int64_t i = 0; i < block.rows; ++i)
     for (std::int64_t j = 0; j < block.columns; ++j) any |= excluded[i * stride + j];

@@ -15,11 +15,12 @@ struct Block {
   std::int64_t first_row, rows, first_column, columns;
 };
 
-/// Reads the attention mask block by block, as the device does. In modes 0, 1 and 5, the bytes come
-/// from the caller's tensor. In the other modes, they come from a window of the compressed mask,
-/// which is shifted with the diagonal; for the left edge of a band this pattern is inverted, and
-/// for a prefix the rows below the pattern are read. The mask can be different for each sequence
-/// and each head. Source: the operator documents (attenMaskOptional, sparseMode).
+/// Reads the attention mask, one block of scores at a time, as the device does. In modes 0, 1 and
+/// 5, the bytes come from the caller's mask tensor. In the other modes, they come from a window of
+/// the compressed mask. This window is shifted with the diagonal. For the left edge of a band, the
+/// pattern is inverted; for a prefix, the rows below the pattern are read. The mask can be
+/// different for each sequence and each head. Source: the operator documents (attenMaskOptional,
+/// sparseMode).
 class Exclusion {
  public:
   /// Keeps references to the inputs and the tiling.
@@ -27,18 +28,19 @@ class Exclusion {
             const Tiling& tiling);
 
   bool present() const { return mask_ != nullptr; }
-  /// Copies the mask bytes of the block. `stride` is the distance between rows.
+  /// Copies the mask bytes of the block. `stride`: distance between rows of the copy (bytes).
   void read(const Block& block, std::int64_t stride, std::uint8_t* excluded) const;
-  /// Finds the rows that have an unmasked key, in mask bytes that `read` returned: one range of
-  /// rows for each group of `lanes` columns. Leaves `kept` empty if the block has no masked pair.
+  /// `excluded` contains mask bytes that `read` returned. For each group of `lanes` columns,
+  /// appends to `kept` the smallest range of rows that contains all unmasked elements of the group.
+  /// If the mask hides no element of the block, `kept` is empty.
   static void find_kept(const Block& block, std::int64_t stride, const std::uint8_t* excluded,
                         std::vector<tile::RowRange>& kept);
 
  private:
   /// Returns the address of a mask element for the sequence and head of the block.
   const std::uint8_t* at(const Block& block, std::int64_t row, std::int64_t column) const;
-  /// Returns the address of the block's first byte in the compressed mask whose diagonal is shifted
-  /// right by `shift`.
+  /// Returns the address of the block's first byte in the compressed mask. The diagonal of this
+  /// mask is shifted right by `shift`.
   const std::uint8_t* window(const Block& block, std::int64_t shift) const;
   void copy(const Block& block, const std::uint8_t* from, std::int64_t stride,
             std::uint8_t* excluded) const;

@@ -11,8 +11,8 @@ using schedules::Features;
 
 constexpr std::int64_t byte = 8;
 
-/// Adds the cost of the position bias. A slope is one number per tile; a bias with a single row is
-/// loaded once per tile.
+/// Adds the modelled cost of the position bias. A slope is one number per tile; a bias with a
+/// single row is loaded once per tile.
 void add_bias(const Problem& p, Features& features) {
   if (p.pse_shift == spec::PseShape::absent) return;
   const std::int64_t stored = spec::size_of(pse_dtype(p));
@@ -34,8 +34,8 @@ void add_bias(const Problem& p, Features& features) {
     operations.push_back(&VectorCosts::cast_to_fp32);
     features.held.push_back({"stored bias", byte * spec::size_of(p.dtype)});
   }
-  // The kernel uses three instructions, which shift the table of distances, take absolute values,
-  // and multiply by the slope.
+  // A slope costs three instructions: shift the table of distances, take absolute values, multiply
+  // by the slope.
   if (p.pse_type >= 2) operations.insert(operations.end(), 3, &VectorCosts::muls);
   if (p.pse_type == 3) operations.push_back(&VectorCosts::sqrt);
   operations.push_back(&VectorCosts::add);
@@ -50,8 +50,8 @@ void add_mask(const Problem& p, Features& features) {
   features.tensors.count += spec::element_count(mask_shape(p));
 }
 
-/// Adds the cost of dropout: a select and a division by keep_prob, once for dP and once for the P
-/// that enters dv.
+/// Adds the modelled cost of dropout: one select and one division by keep_prob for dP, and the same
+/// for the dropped P, from which dv is computed.
 void add_dropout(const Problem& p, Features& features) {
   if (!p.has_dropout()) return;
   features.score_bits += 1;
@@ -62,8 +62,8 @@ void add_dropout(const Problem& p, Features& features) {
   features.tensors.count += device::ceil_divide(score_count(p), byte);
 }
 
-/// Adds the cost of the gradient of the sinks: P dP and its sum over the keys, which each tile adds
-/// to one number per row. The pass at the end reads these numbers and the statistics.
+/// Adds the modelled cost of the sink gradients. Each tile computes P dP and adds its sum over the
+/// keys to one number per row. A final pass reads these numbers and the softmax statistics.
 void add_sink(const Problem& p, Features& features) {
   if (!p.has_sink()) return;
   features.of_dprob.insert(features.of_dprob.end(), {&VectorCosts::mul, &VectorCosts::row_sum});

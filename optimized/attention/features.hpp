@@ -5,7 +5,8 @@
 
 namespace assay::optimized {
 
-/// Returns the additional work and memory of a vector core for position bias, mask and dropout.
+/// Returns the additional work and memory that position bias, mask and dropout need on a vector
+/// core.
 schedules::Features features_of(const spec::AttentionProblem& problem);
 
 }  // namespace assay::optimized

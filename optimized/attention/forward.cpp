@@ -35,7 +35,7 @@ struct ForwardTiles {
   std::vector<std::uint8_t> excluded, dropped;
   std::vector<std::byte> staged;
   Tile query, key, key_transposed, value, scores, bias, output;
-  /// Arrays with one value per row: the maximum and the sum of the keys so far, and the factor by
+  /// Arrays with one value per row: the maximum of the keys so far, their sum, and the factor by
   /// which the last key tile rescaled the sum.
   float *max = nullptr, *sum = nullptr, *correction = nullptr;
   float* ones = nullptr;
@@ -141,8 +141,8 @@ void Forward::process(const HeadTile& row_tile, ForwardTiles& tiles) {
   finish(rows, tiles);
 }
 
-/// Starts the sums of the rows: with nothing, or with the sink, whose exponential is 1 because it
-/// is the maximum so far.
+/// Initializes the softmax sums of the rows. If the problem has a sink, each sum starts with the
+/// sink; the sink is the maximum so far, so its exponential is 1.
 void Forward::start(const RowSpan& rows, const ForwardTiles& tiles) const {
   std::fill_n(tiles.max, rows.count, sink_ != nullptr ? sink_of(*sink_, rows.n) : nothing_yet);
   std::fill_n(tiles.sum, rows.count, sink_ != nullptr ? 1.0F : 0.0F);
@@ -159,7 +159,7 @@ void Forward::load_keys(const Block& block, const ForwardTiles& tiles) const {
   transpose(tiles.key, keys.count, scores_.channels(), tiles.key_transposed);
 }
 
-/// Updates maximum, sum and output of each row with the keys of one block.
+/// Updates the maximum, sum and output of each row with the keys of one block.
 void Forward::process_block(const Block& block, ForwardTiles& tiles) const {
   load_keys(block, tiles);
   scores_.compute(block, tiles.query, tiles.key_transposed, tiles.scores, tiles.bias);
@@ -220,7 +220,7 @@ void Forward::stage_row(std::int64_t i, std::int64_t columns, ForwardTiles& t) c
   kernels_.widen(t.staged.data(), stage_, columns, weight);
 }
 
-/// A row whose sum is still 0 is fully masked and has no sink.
+/// If the sum of a row is still 0, the row is fully masked and has no sink.
 void Forward::finish(const RowSpan& rows, const ForwardTiles& t) {
   for (std::int64_t i = 0; i < rows.count; ++i) {
     if (t.sum[i] == 0) {

@@ -6,8 +6,8 @@
 
 namespace assay::optimized {
 
-/// References to the inputs that a forward and its gradient both have. Constructed from the inputs
-/// of either operator.
+/// References to the inputs that the forward and its gradient have in common. Constructed from the
+/// inputs of either operator.
 struct AttentionInputs {
   template <class Inputs>
   AttentionInputs(const Inputs& of)  // NOLINT(google-explicit-constructor)

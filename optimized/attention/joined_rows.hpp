@@ -6,9 +6,9 @@
 
 namespace assay::optimized {
 
-/// Rows whose channels are in two tensors: first those of query or key (or of their gradients),
-/// then those of the rope part, if present. In a tile, both parts form one row, so that all their
-/// products are added in one chain of fused multiply-adds.
+/// Reads rows with channels in two tensors: first the channels of query or key (or of their
+/// gradients), then the rope channels, if present. In a tile, both parts form one row, so that one
+/// chain of fused multiply-adds adds all their products.
 class JoinedRows {
  public:
   JoinedRows(Rows rows, std::optional<Rows> rope) : rows_(rows), rope_(rope) {}

@@ -12,8 +12,8 @@ namespace {
 using spec::PseShape;
 using Problem = spec::AttentionProblem;
 
-/// Returns the position of key 0 minus the position of query 0. In mode 8 the start indices apply
-/// only to the first sequence.
+/// Returns the position of key 0 minus the position of query 0. In sparse mode 8 the start indices
+/// apply only to the first sequence.
 std::int64_t start_distance(const Problem& p, std::int64_t b) {
   const bool counts = !p.q_start_idx.empty() && !p.kv_start_idx.empty() &&
                       (b == 0 || p.sparse_mode != 8 || !is_packed(p.input_layout));
@@ -70,8 +70,8 @@ bool PositionBias::depends_on_distance() const {
          (is_packed(problem_->input_layout) && is_compressed(problem_->pse_shift));
 }
 
-/// The buffer is one line with the bias of every distance j - i in the block. Row i + 1 of the
-/// block starts one element before row i.
+/// Fills `line` with the bias of every distance j - i in the block. Row i + 1 of the block starts
+/// one element before row i in this line.
 BiasRows PositionBias::by_distance(const Block& block, float* line) const {
   const std::int64_t first = block.first_column - (block.first_row + block.rows - 1);
   if (problem_->pse_type >= 2)
@@ -95,8 +95,9 @@ void PositionBias::slopes(const Block& block, std::int64_t first, float* line) c
   }
 }
 
-/// The bias of distances i - j >= S - 1024 is in the first column of the tensor, the bias of
-/// smaller distances in its first row. That row ends above the diagonal.
+/// Reads the compressed bias. For distances i - j >= S - 1024, the bias is in the first column of
+/// the tensor; for smaller distances, it is in the first row. The first row ends above the
+/// diagonal.
 void PositionBias::compressed_tnd(const Block& block, std::int64_t first, float* line) const {
   constexpr std::int64_t stored = spec::compressed_pse_rows;
   const std::int64_t columns = tensor_->shape[3];
@@ -123,9 +124,9 @@ BiasRows PositionBias::single_row(const Block& block, const Tile& space) const {
   return {.at = space.at, .stride = 0};
 }
 
-/// In this form every one of the last 1024 queries has its own row of the bias tensor. An earlier
-/// query i uses row i mod 1024, shifted to the column with the same distance. Columns outside the
-/// bias tensor are above the diagonal and therefore masked.
+/// Reads one row of the compressed bias. Each of the last 1024 queries has its own row of the bias
+/// tensor. An earlier query i uses row i mod 1024, shifted to the column with the same distance.
+/// Columns outside the bias tensor are above the diagonal and therefore masked.
 void PositionBias::compressed_row(const Block& block, std::int64_t i, float* to) const {
   constexpr std::int64_t stored = spec::compressed_pse_rows;
   const std::int64_t first_stored = problem_->seq_q - stored;

@@ -10,15 +10,15 @@
 
 namespace assay::optimized {
 
-/// The position bias of a block. Row i starts at `at` + i * `stride`. It can be read up to the next
-/// multiple of the number of lanes.
+/// The position bias of a block of scores. Row i starts at `at` + i * `stride`. A row may be read
+/// up to the next multiple of the number of vector lanes.
 struct BiasRows {
   const float* at;
   std::int64_t stride;
 };
 
-/// Reads or computes the position bias block by block. Source: the operator documents
-/// (pseShiftOptional, pseType).
+/// Reads or computes the position bias, one block of scores at a time. Source: the operator
+/// documents (pseShiftOptional, pseType).
 class PositionBias {
  public:
   /// Keeps references to its arguments.
@@ -26,9 +26,10 @@ class PositionBias {
                const tile::Kernels& kernels);
 
   bool present() const { return tensor_ != nullptr; }
-  /// Returns true if the scores are scaled after the bias is added, false if before.
+  /// Returns true if the scores are scaled after the bias is added, false if they are scaled
+  /// before.
   bool scaled_after() const { return problem_->pse_type == 1; }
-  /// Returns the bias of a block. It is stored in `space`, as a tile or as one line of rows +
+  /// Returns the bias of a block. The bias is stored in `space`, as a tile or as one line of rows +
   /// columns floats.
   BiasRows read(const Block& block, const Tile& space) const;
 

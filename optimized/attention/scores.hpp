@@ -5,8 +5,8 @@
 
 namespace assay::optimized {
 
-/// Computes the scores of a block, with the position bias. One chain of fused multiply-adds sums
-/// the products of query and key, then those of their rope parts.
+/// Computes the scores of a block, including the position bias. One chain of fused multiply-adds
+/// sums the products of query and key, then the products of their rope parts.
 class Scores {
  public:
   /// Keeps references to its arguments.
@@ -15,22 +15,23 @@ class Scores {
 
   const JoinedRows& query() const { return query_; }
   const JoinedRows& key() const { return key_; }
-  /// The number of channels in a row of query or key, including the rope part.
+  /// Returns the number of channels in a row of query or key, including the rope part.
   std::int64_t channels() const { return channels_; }
   bool biased() const { return bias_.present(); }
   /// Returns the factor by which the caller must multiply the computed scores.
   float scale() const { return biased() && !bias_.scaled_after() ? 1 : scale_; }
-  /// The scale factor of query key^T, and of dq and dk.
+  /// Returns the scale factor of query key^T, and of dq and dk.
   float full_scale() const { return scale_; }
 
-  /// Fills `scores` from the block's query rows and the transposed keys. `bias` is used as a
+  /// Computes `scores` from the block's query rows and the transposed keys. `bias` is used as a
   /// buffer.
   void compute(const Block& block, const Tile& query, const Tile& key_transposed,
                const Tile& scores, const Tile& bias) const {
     multiply(block, query, key_transposed, scores, nullptr);
     add_bias(block, scores, bias);
   }
-  /// The two steps of `compute`. `asked` has the same meaning as in tile::Product.
+  /// The two steps of the function `compute`. `asked`: the rows that the caller needs, as in
+  /// tile::Product.
   void multiply(const Block& block, const Tile& query, const Tile& key_transposed,
                 const Tile& scores, const tile::RowRange* asked) const;
   void add_bias(const Block& block, const Tile& scores, const Tile& bias) const;

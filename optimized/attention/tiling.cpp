@@ -27,7 +27,8 @@ void cut_sequences(const Problem& p, Tiling& tiling) {
                                 .window = window_of(p, b)});
 }
 
-/// Returns the buffers that a vector core needs for the optional tensors of `scores` scores.
+/// Returns the buffers that a vector core needs for the optional inputs (mask, bias, dropout) of
+/// `scores` scores.
 std::vector<Piece> pieces_of(const schedules::Features& features, std::int64_t scores) {
   std::vector<Piece> pieces;
   for (const auto& held : features.held)

@@ -9,16 +9,16 @@ using Problem = spec::AttentionProblem;
 
 constexpr std::int64_t unbounded = std::int64_t{1} << 40;
 
-/// Returns the mode of one sequence. In modes 7 and 8 one sequence is computed as in mode 4 (band).
-/// The others are computed as in mode 3 if the mode is 7, and as in mode 2 if it is 8.
+/// Returns the sparse mode that applies to sequence b. In modes 7 and 8, one sequence uses mode 4
+/// (band). The other sequences use mode 3 if the mode is 7, and mode 2 if it is 8.
 std::int64_t mode_of(const Problem& p, std::int64_t b) {
   if (p.sparse_mode < 7) return p.sparse_mode;
   if (b == band_batch(p)) return 4;
   return p.sparse_mode == 7 ? 3 : 2;
 }
 
-/// Returns the length of the prefix (the first keys, which every query of the sequence sees),
-/// limited to 0 to the number of keys.
+/// Returns the length of the prefix (the first keys, which every query of the sequence sees). The
+/// length is clamped to the range from 0 to the number of keys.
 std::int64_t prefix_of(const Problem& p, std::int64_t b) {
   if (p.prefix.empty()) return 0;
   return std::clamp<std::int64_t>(p.prefix[static_cast<std::size_t>(b)], 0, p.length_kv(b));

@@ -12,7 +12,8 @@
 
 namespace assay::optimized {
 
-/// A check that phase 1 of an operator runs. Each check implements one documented requirement.
+/// One argument check of phase 1 (workspace query). Each check implements one documented
+/// requirement.
 template <class Op>
 struct ArgumentCheck {
   using Call = spec::Call<Op>;
@@ -20,7 +21,7 @@ struct ArgumentCheck {
   std::string_view id;
   spec::Status status;
   /// Returns the violation (parameter, value, limit), or nothing if the requirement holds. The
-  /// function may rely on the checks that ran before it.
+  /// function may assume that all earlier checks passed.
   std::optional<std::string> (*refusal)(const Call& call);
 };
 

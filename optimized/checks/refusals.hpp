@@ -20,13 +20,14 @@ struct NamedParameter {
   const spec::Parameter* parameter;
 };
 
-/// An argument of a call: its name, and whether the caller passed it.
+/// An argument that the caller must pass: its name, and whether the caller passed it.
 struct RequiredArgument {
   std::string_view name;
   bool given;
 };
 
-/// Returns whether an optional tensor is present: a null tensor or rank 0 means absent.
+/// Returns whether an optional tensor is present. A null tensor or a tensor of rank 0 counts as
+/// absent.
 inline bool is_given(const spec::Parameter& parameter) {
   return parameter.present && !parameter.shape.empty();
 }
@@ -42,9 +43,9 @@ Refusal unless(bool holds, const std::string& refusal);
 /// Checks that low <= value <= high.
 Refusal within(const std::string& what, std::int64_t value, std::int64_t low, std::int64_t high);
 Refusal at_least(const std::string& what, std::int64_t value, std::int64_t low);
-/// Reports the first argument that is required but missing.
+/// Returns a text about the first argument that is required but missing, or nothing.
 Refusal first_missing(std::initializer_list<RequiredArgument> arguments);
-/// Reports the first present tensor whose type is not in `legal`.
+/// Returns a text about the first present tensor with a type that is not in `legal`, or nothing.
 Refusal first_outside(std::initializer_list<NamedParameter> tensors,
                       std::initializer_list<spec::DType> legal);
 Refusal first_unlike(const NamedParameter& model, std::initializer_list<NamedParameter> tensors);
@@ -52,7 +53,7 @@ Refusal first_unlike_query(const spec::Parameter& query,
                            std::initializer_list<NamedParameter> tensors);
 /// Formats the start of a message, for example "type of query is fp16".
 std::string type_of(const NamedParameter& tensor);
-/// Reports the first tensor that has a private storage format.
+/// Returns a text about the first tensor with a private storage format, or nothing.
 Refusal first_private(std::span<const NamedParameter> tensors);
 Refusal shape_is(const NamedParameter& tensor, const spec::Shape& expected);
 

@@ -119,8 +119,8 @@ Spec ascend(std::string name, std::string sku, double cube_cores, Quantity clock
             .rates = rates(),
             .vector = vector_costs(),
             .overheads = overheads()};
-  // L2 bandwidth scales with the number of cores and the clock. The published figures are for 24
-  // cores at 1.8 GHz.
+  // Scales the L2 bandwidth with the number of cores and the clock. The published bandwidth applies
+  // to 24 cores at 1.8 GHz.
   const double share = cube_cores * clock.value / (24 * 1.8e9);
   Quantity& l2 = spec.rates.l2_bandwidth;
   l2.value *= share, l2.low *= share, l2.high *= share;

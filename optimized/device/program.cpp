@@ -11,11 +11,11 @@ namespace {
 
 constexpr double never = std::numeric_limits<double>::infinity();
 
-/// Returns the speed factor of moves that request `asked` bytes per cycle in total from a memory
-/// that provides `share`.
+/// Returns the factor by which moves slow down: they request `asked` bytes per cycle in total, but
+/// the memory provides only `share` bytes per cycle.
 double slowed(double asked, double share) { return asked > share ? share / asked : 1; }
 
-/// The state of a simulation: for each queue, the instruction that runs and its remaining cycles.
+/// The state of a simulation. For each queue: the instruction that runs, and its remaining cycles.
 class Player {
  public:
   Player(const Program& program, const Share& share) : program_(program), share_(share) {
@@ -46,7 +46,7 @@ class Player {
 
   Queue& queue_of(TaskId id) { return queues_[static_cast<std::size_t>(program_.task(id).pipe)]; }
 
-  /// Returns the time when the results of all dependencies of an instruction are visible, or
+  /// Returns the time when the results of all dependencies of an instruction are visible. Returns
   /// `never` if a dependency has not ended yet.
   double ready(TaskId id) const {
     double at = 0;

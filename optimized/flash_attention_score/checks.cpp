@@ -16,7 +16,7 @@ using Call = Check::Call;
 using namespace attention;
 using spec::DType;
 
-// Null pointers, and arguments that only some entry points take.
+// Checks null pointers, and the arguments that only some entry points have.
 
 Refusal inputs_given(const Call& c) {
   const auto& p = c.parameters;
@@ -81,7 +81,7 @@ Refusal no_drop_mask(const Call& c) {
   return absent_with_ropes(c, {"drop_mask", &c.parameters.drop_mask});
 }
 
-/// Another check refuses numbers outside (0, 1].
+/// Checks that keep_prob is 1. Another check refuses numbers outside (0, 1].
 Refusal no_dropout(const Call& c) {
   const double given = c.attributes.keep_prob;
   return unless(!takes_ropes(c) || !(given > 0) || given >= 1,
@@ -109,7 +109,8 @@ Refusal rope_types(const Call& c) {
       {DType::bf16});
 }
 
-/// The page of f2 does not state the type of slopes; the vendor's code requires FLOAT32.
+/// The documentation page of entry point f2 does not state the type of slopes; the vendor's code
+/// requires FLOAT32.
 Refusal pse_type_of_query(const Call& c) {
   const spec::Parameter& pse = c.parameters.pse_shift;
   if (generated(c)) return first_outside({{"pse_shift", &pse}}, {DType::fp32});

@@ -21,8 +21,7 @@ bool has_empty_extent(const Op::Problem& p) {
          0;
 }
 
-/// Sets the statistics of the rows of packed sequences that have no key to 0, as the vendor's
-/// kernel does.
+/// Sets the statistics of rows without keys in packed sequences to 0, as the vendor's kernel does.
 void clear_keyless_rows(const Op::Problem& p, Op::Outputs& outputs) {
   const spec::Extents queries = query_extents(p);
   const std::vector<float> zeros(static_cast<std::size_t>(p.seq_q), 0.0F);

@@ -21,8 +21,8 @@ namespace {
 using Op = spec::FlashAttentionScoreGrad;
 using tile::Sum;
 
-/// The dq sums of a key head. For each row tile of its query heads, a counter contains the number
-/// of the key tile that may add to the sums next.
+/// The dq sums of a key head. For each row tile of its query heads, a counter contains the index of
+/// the key tile that may add to the sums next.
 struct DqSums {
   float* dq = nullptr;
   std::unique_ptr<std::atomic<std::int64_t>[]> next_key_tile;
@@ -31,10 +31,10 @@ struct DqSums {
 using KeyTiles = WorkList<DqSums>;
 using KeyTile = KeyTiles::Item;
 
-/// One run. Key tiles are independent except for dq, to which they must add in ascending order: for
-/// each row tile, a counter contains the number of the key tile that may add next. Threads take key
-/// tiles in ascending order, so the first unfinished key tile never waits. If a key tile fails, it
-/// also advances the counters.
+/// One run of the gradient. Key tiles are independent except for dq, to which they must add in
+/// ascending order. For each row tile, a counter contains the index of the key tile that may add
+/// next. Threads take key tiles in ascending order, so the first unfinished key tile never waits.
+/// If a key tile fails, it also advances the counters, so that no thread waits forever.
 class Gradient {
  public:
   Gradient(const Op::Problem& problem, const Op::Inputs& inputs, Op::Outputs& outputs,
@@ -76,7 +76,7 @@ class Gradient {
                            const spec::Extents& extents) const {
     return rows_of(problem_, tensor, extents, kernels_);
   }
-  /// Returns the part of the dq sums of the block's key head that belongs to the rows of the block.
+  /// Returns the dq sums of the block's rows.
   Tile dq_rows(const KeyTile& key_tile, const Block& block) const {
     const std::int64_t row =
         (block.n - key_tile.head * problem_.group()) * tiling_.sequence(key_tile.b).seq_q +
@@ -84,7 +84,8 @@ class Gradient {
     const std::int64_t stride = padded(scores_.channels());
     return {.at = key_tile.slot->dq + row * stride, .stride = stride};
   }
-  /// Returns the counter of row tile r of query head g in the group.
+  /// Returns the counter (index of the key tile that may add next) for row tile r of query head g
+  /// in the group.
   std::atomic<std::int64_t>& next_key_tile(const KeyTile& key_tile, std::int64_t g,
                                            std::int64_t r) const {
     const std::int64_t number = g * tiling_.sequence(key_tile.b).row_tiles + r;
@@ -97,7 +98,7 @@ class Gradient {
                         scores_.channels());
   }
 
-  /// Returns nothing if the problem has no sink.
+  /// Returns the gradient of the sinks, or nothing if the problem has no sink.
   std::optional<SinkGradient> sink_gradient(const Op::Inputs& inputs) const {
     if (!problem_.has_sink()) return std::nullopt;
     return SinkGradient(problem_, inputs, tiling_, kernels_, queries_,
@@ -177,7 +178,7 @@ ThreadTiles& Gradient::prepare(std::int64_t thread) const {
   return tiles;
 }
 
-/// Allocates dq sums for as many heads as can be in progress at the same time.
+/// Allocates dq sums for the maximum number of heads that can be in progress at the same time.
 void Gradient::prepare_sums() {
   row_terms_ = workspace_.row_terms.reserve(queries_.rows());
   const std::int64_t slots = key_tiles_.slots_for(threads_);
@@ -222,8 +223,8 @@ void Gradient::run() {
   if (sink_ && outputs_.dsink) sink_->store(*outputs_.dsink, threads_);
 }
 
-/// Computes the row terms. For rows without keys, it also writes the zeros of dq, because no key
-/// tile writes them.
+/// Computes the row terms (sums of dy * attention_in). For rows without keys, also writes the zeros
+/// of dq, because no key tile writes them.
 void Gradient::begin_rows(const HeadTile& row_tile, const ThreadTiles& tiles) {
   const SequenceTiles& sequence = tiling_.sequence(row_tile.b);
   const RowSpan span = {.b = row_tile.b,
@@ -235,10 +236,10 @@ void Gradient::begin_rows(const HeadTile& row_tile, const ThreadTiles& tiles) {
   dq_.write(span, tiles.query, scores_.full_scale(), {&outputs_.dq, &outputs_.dq_rope});
 }
 
-/// The row term R(i) = sum over c of dy(i, c) * attention_in(i, c), computed once per row.
+/// Computes the row term R(i) = sum over c of dy(i, c) * attention_in(i, c), once per row.
 void Gradient::row_terms(const RowSpan& span, const ThreadTiles& tiles) const {
-  // Uses the memory of the query tile as a buffer for dy, because the tile is unused before the
-  // first block and has enough channels.
+  // Uses the memory of the query tile as a buffer for attention_in. The query tile is unused before
+  // the first block, and has enough channels.
   const Tile attention = {.at = tiles.query.at, .stride = tiles.query.stride};
   dy_.read(span, tiles.dy);
   attention_in_.read(span, attention);
@@ -286,8 +287,8 @@ void Gradient::load_keys(const KeyTile& key_tile, ThreadTiles& tiles) const {
   transpose(tiles.value, span.count, problem_.head_dim_v, tiles.value_transposed);
 }
 
-/// Processes the blocks of one query head with one key tile. dk and dv of consecutive row tiles (a
-/// record) are summed first, then added to the total.
+/// Processes the blocks of one query head with one key tile. The row tiles are grouped into records
+/// of consecutive tiles. The dk and dv of a record are summed first, then added to the total.
 void Gradient::process_head(const KeyTile& key_tile, std::int64_t n, ThreadTiles& tiles,
                             bool& any) {
   const SequenceTiles& sequence = tiling_.sequence(key_tile.b);
@@ -327,8 +328,8 @@ void Gradient::process_block(const KeyTile& key_tile, const Block& block, Thread
   softmax_grad(block, tiles);
   const bool in_pairs = pairs_ && pairs_->commit(tiles.scores, tiles.dprob, tiles.pairs);
   if (in_pairs) {
-    // The instruction for pairs of bf16 numbers treats a subnormal sum as zero, so a block must not
-    // continue the sum of an earlier block.
+    // The instruction for pairs of bf16 numbers treats a subnormal sum as zero. Therefore each
+    // block starts new sums instead of continuing those of an earlier block.
     const Sum sum = record == Sum::start ? Sum::start : Sum::add;
     pairs_->add_dv(tiles.pairs, tiles.dv_record, sum);
     pairs_->add_dk(tiles.pairs, tiles.dk_record, sum);
@@ -341,8 +342,9 @@ void Gradient::process_block(const KeyTile& key_tile, const Block& block, Thread
   add_dq(key_tile, block, tiles, in_pairs);
 }
 
-/// Rounds P and dS of a block that has an element too small for the instruction for pairs of bf16
-/// numbers. For all other blocks, the products with this instruction do the rounding.
+/// Rounds P and dS of a block to the tensor type. Only for blocks with an element that is too small
+/// for the instruction for pairs of bf16 numbers. For other blocks, that instruction rounds P and
+/// dS.
 void Gradient::round_to_stage(const Block& block, const ThreadTiles& tiles) const {
   std::vector<std::uint16_t> codes(static_cast<std::size_t>(block.columns));
   for (const Tile& tile : {tiles.scores, tiles.dprob})
@@ -367,7 +369,7 @@ void Gradient::add_to_records(const Block& block, const ThreadTiles& tiles, Sum 
   gradient(tiles.dprob, tiles.query, scores_.channels(), tiles.dk_record);
 }
 
-/// Computes the scores of a block, with their bias, and dP.
+/// Computes the scores of a block, including the bias, and dP.
 void Gradient::scores(const KeyTile& key_tile, const Block& block, ThreadTiles& t) const {
   if (exclusion_.present()) {
     exclusion_.read(block, t.scores.stride, t.excluded.data());
@@ -391,8 +393,8 @@ void Gradient::scores(const KeyTile& key_tile, const Block& block, ThreadTiles& 
   scores_.add_bias(block, t.scores, t.bias);
 }
 
-/// Computes P and dS of a block. Rounds them to the tensor type, unless products with pairs of bf16
-/// numbers follow: these round them later.
+/// Computes P and dS of a block. Rounds them to the tensor type, unless the following products use
+/// pairs of bf16 numbers: these products round P and dS themselves.
 void Gradient::softmax_grad(const Block& block, ThreadTiles& t) const {
   const RowSpan span = rows_in(block);
   std::copy_n(row_terms_ + queries_.row(span.b, span.n, span.first), span.count, t.row_term);
@@ -415,8 +417,8 @@ void Gradient::softmax_grad(const Block& block, ThreadTiles& t) const {
                          .dprob_sums = t.dprob_sums});
 }
 
-/// Waits until all earlier key tiles have added to the dq sums, then adds; the sums of dsink wait
-/// with them. The last key tile scales and stores the rows.
+/// Waits until all earlier key tiles have added to the dq sums of these rows. Then adds to these
+/// sums and to the sums of dsink. The last key tile scales and stores the rows.
 void Gradient::add_dq(const KeyTile& key_tile, const Block& block, const ThreadTiles& tiles,
                       bool in_pairs) {
   const SequenceTiles& sequence = tiling_.sequence(key_tile.b);

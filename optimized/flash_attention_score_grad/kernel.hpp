@@ -17,8 +17,8 @@ struct Execution {
   const tile::PairKernels* pair_kernels = nullptr;  ///< null in the host mode any_cpu
 };
 
-/// Fills the viewed elements of dq, dk and dv, and of dsink if there is a sink. The problem must
-/// not be empty.
+/// Computes the viewed elements of dq, dk and dv, and of dsink if the problem has a sink. The
+/// problem must not be empty.
 void compute_gradient(const spec::FlashAttentionScoreGrad::Problem& problem,
                       const spec::FlashAttentionScoreGrad::Inputs& inputs,
                       spec::FlashAttentionScoreGrad::Outputs& outputs, const Execution& execution);

@@ -41,7 +41,8 @@ void SinkGradient::store(spec::Tensor& dsink, std::int64_t threads) const {
   parallel::work_off(parallel::numbers(heads_), work, std::min(threads, heads_));
 }
 
-/// Row tiles without keys have no sums, because no key tile adds to them; they contribute 0.
+/// Skips row tiles without keys: they contribute 0, and their sums were never written, because no
+/// key tile adds to them.
 float SinkGradient::of_head(std::int64_t n, Floats& buffer) const {
   float sink = 0;
   std::memcpy(&sink, sinks_.tensor().bytes.data() + sinks_(n) * fp32_size, fp32_size);

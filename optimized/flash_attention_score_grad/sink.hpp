@@ -15,10 +15,9 @@ namespace assay::optimized {
 ///     P_sink = exp(sink - max) / sum
 ///
 /// max and sum are the given statistics, which contain the sink. dP contains the dropout factor.
-/// The sums of P dP are added up in global memory, one number per row. The sum over the rows
-/// follows after the last key tile; it adds row tile by row tile in ascending order, so the result
-/// does not depend on the threads. All arithmetic is fp32.
-/// Source: aclnnFlashAttentionScoreGradV3.md (dsinkOut).
+/// Each row has a sum of P dP in global memory. After the last key tile, the kernel adds up the
+/// rows, row tile by row tile in ascending order, so the result does not depend on the threads. All
+/// arithmetic is fp32. Source: aclnnFlashAttentionScoreGradV3.md (dsinkOut).
 class SinkGradient {
  public:
   using Op = spec::FlashAttentionScoreGrad;
@@ -28,9 +27,9 @@ class SinkGradient {
                const tile::Kernels& kernels, const spec::Extents& queries, float* row_sums);
 
   /// Adds the sums of P dP of one block. The key tiles of a row must be added in ascending order;
-  /// the first one has `sum` start.
+  /// the first one must pass Sum::start as `sum`.
   void add(const RowSpan& rows, const float* block_sums, tile::Sum sum) const;
-  /// Fills dsink. Call it after all blocks have been added.
+  /// Computes all elements of dsink. Call this function after all blocks have been added.
   void store(spec::Tensor& dsink, std::int64_t threads) const;
 
  private:

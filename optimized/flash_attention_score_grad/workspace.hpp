@@ -19,7 +19,7 @@ struct ThreadTiles {
   float *max = nullptr, *sum = nullptr, *row_term = nullptr;
   float* dprob_sums = nullptr;  ///< null without a sink
   PairTiles pairs;
-  /// True if the fp32 tiles of the current block are loaded
+  /// True if the fp32 tiles of the current block (keys, rows) are loaded
   bool holds_keys = false, holds_rows = false;
 };
 

@@ -7,8 +7,8 @@
 namespace assay::optimized {
 namespace {
 
-/// Least work per thread (operations). With less work, starting a thread costs more time than it
-/// saves.
+/// Minimum work per thread (operations). For less work, starting a thread costs more time than the
+/// thread saves.
 constexpr double flop_per_thread = 2e7;
 
 }  // namespace

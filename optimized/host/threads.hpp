@@ -4,8 +4,8 @@
 
 namespace assay::optimized {
 
-/// Returns how many host threads to use for `flop` operations in `units` units of work. The limit
-/// is `asked`; if `asked` is 0, the limit is the number of hardware threads.
+/// Returns how many host threads to use for `flop` operations that are split into `units` units of
+/// work. The maximum is `asked`, or the number of hardware threads if `asked` is 0.
 std::int64_t threads_for(int asked, double flop, std::int64_t units);
 
 }  // namespace assay::optimized

@@ -19,7 +19,7 @@ struct HeadTile {
 /// Iterates over the tiles of all heads of all sequences.
 class HeadTiles {
  public:
-  /// `tiles_of` returns the number of tiles per head of a sequence.
+  /// `tiles_of` returns the number of tiles that each head of sequence b has.
   HeadTiles(std::int64_t batch, std::int64_t heads,
             std::function<std::int64_t(std::int64_t b)> tiles_of)
       : batch_(batch), heads_(heads), tiles_of_(std::move(tiles_of)) {}
@@ -47,13 +47,13 @@ class WorkList {
   WorkList(HeadTiles tiles, std::function<void(const HeadTile& head, Slot& slot)> begin)
       : tiles_(std::move(tiles)), begin_(std::move(begin)) {}
 
-  /// A tile that a thread received and has not finished.
+  /// A tile that a thread received and has not finished yet.
   struct Item : HeadTile {
     Slot* slot;
     std::atomic<std::int64_t>* unfinished;  ///< unfinished tiles of its head
   };
 
-  /// The number of slots that `threads` threads need at most.
+  /// Returns the maximum number of slots (data of one head) that `threads` threads need.
   std::int64_t slots_for(std::int64_t threads) const { return std::min(threads, tiles_.heads()); }
   Slot& add_slot();
 

@@ -13,16 +13,16 @@ using device::Bytes;
 using device::round_up;
 
 constexpr std::int64_t largest_edge =
-    // Edge of a block: one matrix instruction (Mmad) of 128 x 128 x 128 takes longer than loading
-    // its operands
+    // Edge length of a block: at this size, one matrix instruction (Mmad) of 128 x 128 x 128 takes
+    // longer than loading its operands
     128;
-// Number of row tiles in a record. A record is a group of tiles whose dk and dv are summed in L0C.
-// The vendor's basic template has the same number.
+// Number of row tiles in a record. A record is a group of row tiles; their dk and dv are summed in
+// L0C (accumulators). The vendor's template "basic" has the same number.
 constexpr std::int64_t record_tiles = 4;
 
-/// Returns the largest depth (number of columns) at which the rows of a tile fit in one of `parts`
-/// equal parts of a buffer. The rows need `row_bytes` bytes per unit of depth. The depth is a
-/// multiple of the fractal edge and at most `most`.
+/// Splits a buffer into `parts` equal parts, and stores the rows of a tile in one part. Returns the
+/// largest depth (number of columns) that fits if the rows need `row_bytes` bytes per column. The
+/// depth is a multiple of the fractal edge (16) and at most `most`.
 std::int64_t depth(const device::Quantity& buffer, std::int64_t parts, std::int64_t row_bytes,
                    std::int64_t most) {
   const std::int64_t fitting = bytes_of(buffer).count / parts / row_bytes / fractal * fractal;
@@ -70,8 +70,8 @@ class Planner {
 
   void place_vectors() {
     auto [ub] = device::VectorBuffers(device_);
-    // Finds the largest number of rows that fits. If even the smallest number does not fit, the
-    // error message names the tile.
+    // Finds the largest number of rows that fits into the unified buffer. If even the smallest
+    // number does not fit, the error message names the tile.
     for (std::int64_t rows = plan_.rows / 2; rows > fractal / 2; rows /= 2)
       if (vector_bytes(rows) <= ub.capacity().count) {
         plan_.vector_rows = rows;

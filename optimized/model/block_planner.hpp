@@ -7,7 +7,7 @@
 
 namespace assay::optimized {
 
-/// The extents of tiles of the matrix unit are multiples of the fractal edge.
+/// The fractal edge: the extents of tiles of the matrix unit are multiples of this number.
 inline constexpr std::int64_t fractal = 16;
 inline constexpr std::int64_t fp32_bytes = 4;
 
@@ -22,16 +22,17 @@ struct BlockNeeds {
   std::int64_t rows, columns;  ///< of a block; multiples of the fractal edge
   std::int64_t head_dim, head_dim_rope, head_dim_v;
   std::int64_t element;  ///< bytes
-  /// Returns the additional buffers of a vector core for `scores` scores; scores, dP, their casts
+  /// Returns the additional buffers of a vector core for `scores` scores. Scores, dP, their casts
   /// and the statistics are not included.
   std::function<std::vector<Piece>(std::int64_t scores)> features;
 };
 
-/// Returns the largest edge of a block such that L0C can hold two blocks of fp32 sums.
+/// Returns the largest edge of a square block for which L0C (accumulators) can hold two blocks of
+/// fp32 sums.
 std::int64_t block_edge(const device::Spec& device);
 
-/// Returns the plan of a block. Errors: device::DeviceFault, naming buffer, tile and limit, if even
-/// the smallest tiles do not fit.
+/// Returns the tile sizes of a block. Errors: device::DeviceFault, naming buffer, tile and limit,
+/// if even the smallest tiles do not fit.
 BlockPlan plan_block(const BlockNeeds& needs, const device::Spec& device);
 
 }  // namespace assay::optimized

@@ -11,13 +11,14 @@
 
 namespace assay::optimized {
 
-/// Returns a metric that counts how often a case (regime) of the tiling occurred, for example a
+/// Returns a metric that says how often a branch of the tiling (a regime) occurred, for example a
 /// smaller last tile.
 inline spec::Metric regime(std::string name, std::int64_t times) {
   return {std::move(name), static_cast<double>(times), std::string(spec::regime_unit)};
 }
 
-/// Appends the regime counts to the metrics of a run.
+/// Appends to the metrics of a run how often it used each branch of the tiling (each "regime"), for
+/// example a smaller last tile.
 inline std::vector<spec::Metric> joined(std::vector<spec::Metric> metrics,
                                         std::vector<spec::Metric> regimes) {
   std::ranges::move(regimes, std::back_inserter(metrics));

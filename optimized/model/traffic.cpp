@@ -13,8 +13,8 @@ using device::Bytes;
 
 constexpr std::int64_t vector_cores_per_cube = 2;
 
-/// Traffic of the vector cores for one block. Each vector core processes half of the rows,
-/// `vector_rows` rows at a time.
+/// Returns the memory traffic of the vector cores for one block. Each vector core processes half of
+/// the rows, `vector_rows` rows at a time.
 Traffic softmax_of(const BlockOperands& of, const BlockPlan& plan) {
   Traffic all;
   const std::int64_t half = device::ceil_divide(plan.rows, vector_cores_per_cube);
@@ -34,8 +34,8 @@ double number(Bytes bytes) { return static_cast<double>(bytes.count); }
 
 }  // namespace
 
-/// Counts the traffic of the operations in the vendor's templates: scores and dP, softmax, then dv,
-/// dk and dq.
+/// Returns the memory traffic of the operations in the vendor's templates: scores and dP, softmax,
+/// then dv, dk and dq.
 BlockTraffic traffic_of(const BlockOperands& of, const BlockPlan& plan) {
   const std::int64_t channels = of.head_dim + of.head_dim_rope;
   const auto rows = [&](std::int64_t dim) { return Bytes{of.query_rows * dim * of.element}; };
@@ -45,8 +45,8 @@ BlockTraffic traffic_of(const BlockOperands& of, const BlockPlan& plan) {
 
   BlockTraffic all;
   all.block = softmax_of(of, plan);
-  // Query and dy are read twice: once for scores and dP, and once, together with P and dS, for dk
-  // and dv.
+  // Query and dy are read twice: first for scores and dP, then (together with P and dS) for dk and
+  // dv.
   all.block.read += 2 * rows(channels) + 2 * rows(of.head_dim_v) + 2 * staged;
   all.block.written += 2 * scores + Bytes{plan.rows * channels * fp32_bytes};
   all.record.written += Bytes{plan.columns * (channels + of.head_dim_v) * fp32_bytes};

@@ -6,8 +6,8 @@
 
 namespace assay::optimized {
 
-/// Traffic of one block of scores, of one record (the row tiles whose dk and dv are summed in L0C),
-/// and of one key tile.
+/// Memory traffic of a block of scores, of a record, and of a key tile. A record is a group of row
+/// tiles; their dk and dv are summed in L0C.
 struct BlockTraffic {
   Traffic block, record, key_tile;
 };
@@ -17,13 +17,13 @@ struct BlockCounts {
   std::int64_t blocks, records, key_tiles;
 };
 
-/// Sizes that determine the traffic of a block, in addition to the block plan.
+/// Sizes that determine the memory traffic of a block, in addition to its tile sizes.
 struct BlockOperands {
   std::int64_t query_rows;  ///< rows of query and dy read for a block; at most all of them
   std::int64_t head_dim, head_dim_rope, head_dim_v;
   std::int64_t element;  ///< bytes
-  /// Bytes that a vector core reads for the optional tensors of `rows` rows; scores, dP and
-  /// statistics are not included.
+  /// Returns the bytes that a vector core reads for the optional inputs of `rows` rows. Scores, dP
+  /// and statistics are not included.
   std::function<device::Bytes(std::int64_t rows)> features;
 };
 

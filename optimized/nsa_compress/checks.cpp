@@ -54,7 +54,8 @@ Refusal ranks(const Call& c) {
   return rank_is("output", p.output, 3);
 }
 
-/// The documentation page does not say whether a null pointer means TND.
+/// Checks the layout. Accepts a null pointer, because the documentation page does not say whether a
+/// null pointer means TND.
 Refusal layout(const Call& c) {
   const auto& given = c.attributes.layout;
   return unless(!given || *given == "TND",

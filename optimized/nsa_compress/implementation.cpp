@@ -12,7 +12,7 @@ namespace {
 
 using Op = spec::NsaCompress;
 
-/// Returns the lengths of the sequences as inclusive sums, one for each sequence.
+/// Returns the cumulative lengths of the sequences, one number for each sequence.
 std::vector<std::int64_t> sums_of(const std::vector<std::int64_t>& lengths) {
   std::vector<std::int64_t> sums;
   for (const std::int64_t length : lengths)
@@ -20,7 +20,7 @@ std::vector<std::int64_t> sums_of(const std::vector<std::int64_t>& lengths) {
   return sums;
 }
 
-/// One run. A unit of work is a head of a sequence.
+/// One run of the compression. A unit of work is one head of one sequence.
 class Windowed {
  public:
   Windowed(const Op::Problem& problem, const Op::Inputs& inputs, Op::Outputs& outputs,
@@ -124,8 +124,7 @@ class NsaCompress final : public spec::Implementation<Op> {
   }
 
  private:
-  /// Cost of a multiply-add that is bound by memory, divided by the cost of one in a matrix
-  /// product.
+  /// Cost of a multiply-add in memory-bound code, relative to a multiply-add in a matrix product.
   static constexpr double slower_than_products = 10;
 
   std::string name_;

@@ -27,13 +27,14 @@ Refusal stride(const Call& call) {
   return granules("compressStride", call.attributes.compress_stride);
 }
 
-/// Rejects stride 0. The documentation page does not exclude it, but the windows would not advance.
+/// Rejects stride 0. The documentation page does not exclude stride 0, but the windows would not
+/// advance.
 Refusal windows_move_on(const Call& call) {
   return at_least("compressStride", call.attributes.compress_stride, granule);
 }
 
-/// Rejects gaps between windows. The documentation contradicts itself about adjacent windows; this
-/// check accepts them.
+/// Rejects gaps between windows. The documentation contradicts itself about windows that touch each
+/// other; this check accepts such windows.
 Refusal no_gaps(const Call& call) {
   const auto& a = call.attributes;
   return unless(a.compress_block_size >= a.compress_stride,
@@ -43,8 +44,8 @@ Refusal no_gaps(const Call& call) {
 }
 
 /// Checks actSeqLenType. 0: the array contains cumulative lengths. 1: it contains the lengths
-/// themselves. According to the documentation page, 1 is not supported yet; the vendor's kernel and
-/// this one support it.
+/// themselves. The documentation page says that 1 is not supported yet, but the vendor's kernel and
+/// this implementation support it.
 Refusal kind_of_lengths(const Call& call) {
   return within("actSeqLenType", call.attributes.act_seq_len_type, 0, 1);
 }

@@ -15,7 +15,7 @@ namespace {
 using Op = spec::NsaCompressGrad;
 using compress::Tiling;
 
-/// Cost of a multiply-add that is bound by memory, divided by the cost of one in a matrix product.
+/// Cost of a multiply-add in memory-bound code, relative to a multiply-add in a matrix product.
 constexpr double slower_than_products = 10;
 
 std::vector<spec::Metric> metrics_of_run(const Op::Problem& problem, const Tiling& tiling) {
@@ -31,8 +31,8 @@ class NsaCompressGrad final : public spec::Implementation<Op> {
 
   std::string name() const override { return "optimized-" + device_.name; }
 
-  /// No intermediate value is stored in 16 bits. Sums can underflow gradually; Numerics::floor
-  /// allows this, because smaller results count as 0.
+  /// Declares the roundings of this kernel. No intermediate value is stored in 16 bits. Sums may
+  /// underflow gradually, because the judge treats results below Numerics::floor as 0.
   spec::Numerics numerics(const Op::Problem&) const override {
     return {.stage = spec::DType::fp32,
             .round_out = spec::Rounding::rne,
@@ -87,12 +87,12 @@ schedules::Compression compression_of(const Op::Problem& p) {
           .element = {spec::size_of(p.dtype)}};
 }
 
-/// Errors: NothingToCut if the problem has no tokens.
+/// Checks that the problem has tokens. Errors: NothingToCut.
 void refuse_without_tokens(const Op::Problem& problem) {
   if (compress::Windows(problem).all_tokens() == 0) throw NothingToCut("the problem has no token");
 }
 
-/// Returns whether the problem has a window. Without windows, a schedule has no work.
+/// Returns whether the problem has at least one window. Without windows, a schedule has no work.
 bool has_windows(const Op::Problem& problem) {
   return compress::Windows(problem).window_ends().back() > 0;
 }

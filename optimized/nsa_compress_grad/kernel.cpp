@@ -12,31 +12,32 @@ namespace {
 
 using Op = spec::NsaCompressGrad;
 
-/// An independent unit of work: one part of the tokens, and one slice of the channels of a head.
+/// An independent unit of work: one part of the tokens, with one slice of the channels of a head.
 struct Item {
   std::int64_t part, n, slice;
 };
 
-/// A share: the work that a thread takes at a time, which is a range of columns in one part of the
-/// tokens. A column is a pair of head and slice; the columns are numbered.
+/// The work that a thread takes at a time: a range of columns in one part of the tokens. Here a
+/// column is a pair of a head and a slice of its channels; the columns are numbered.
 struct Share {
   std::int64_t part, first, last;
 };
 
-/// Size limit for the partial sums (chains of fused multiply-adds), so that they stay in the L1 or
-/// L2 cache together with the tiles.
+/// Size limit (bytes) for the partial sums (chains of fused multiply-adds), so that the L1 or L2
+/// cache can hold them together with the tiles.
 constexpr std::int64_t chains_bytes = std::int64_t{1} << 17;
-/// Number of shares per thread. If shares are small, threads wait only shortly for the last one.
+/// Number of shares (pieces of work) per thread. With small shares, threads wait only shortly for
+/// the last one.
 constexpr std::int64_t shares_per_thread = 4;
-/// Number of rows that are processed for all heads of a share before the next rows. Memory is then
-/// accessed almost in order.
+/// Number of rows that are processed for all heads of a share before the next rows, so that memory
+/// is accessed almost in order.
 constexpr std::int64_t rows_at_once = 4;
 /// Size limit of input_grad (bytes). A larger input_grad is written with streaming stores, because
-/// it would leave the caches before it is read.
+/// the caches would drop it before anything reads it.
 constexpr std::size_t streamed_bytes = std::size_t{1} << 24;
 
-/// One run. Units of work are independent: each writes its own tokens and its own partial sum per
-/// weight. At the end, the run adds the partial sums.
+/// One run of the gradient. Units of work are independent: each writes its own tokens and its own
+/// partial sums, one per weight. At the end, the run adds the partial sums.
 class Gradient {
  public:
   Gradient(const Op::Problem& problem, const Op::Inputs& inputs, Op::Outputs& outputs,
@@ -67,8 +68,8 @@ class Gradient {
   std::int64_t shares() const { return tiling_.parts * device::ceil_divide(columns(), width_); }
   Share share(std::int64_t number) const;
   void process(const Share& share, ThreadTiles& tiles);
-  /// Processes a tile directly in the tensors. This requires that the channels of a row are
-  /// adjacent; otherwise, add_copied processes the tile in buffers.
+  /// Processes a tile directly in the tensors, which requires that the channels of a row are
+  /// adjacent. Otherwise, add_copied processes the tile in buffers.
   void add_in_place(const Share& share, const TokenRange& tile, ThreadTiles& tiles);
   void add_copied(const Item& item, const TokenRange& tile, const ThreadTiles& tiles,
                   const Tile& chains);
@@ -77,7 +78,8 @@ class Gradient {
   void add_windows(const TokenRange& tile, std::span<const Column> columns, bool streamed) const;
   void store_weights() const;
 
-  /// Returns the unit of work in a column of a share; `chains` returns its chains.
+  /// Returns the unit of work for one column of a share. (A share is the work that a thread takes
+  /// at a time.) The next function returns the partial sums of this unit.
   Item item(const Share& share, std::int64_t column) const {
     return {.part = share.part, .n = column / tiling_.slices, .slice = column % tiling_.slices};
   }
@@ -85,7 +87,7 @@ class Gradient {
     const std::int64_t row = (column - share.first) * tiling_.windows.size();
     return {.at = tiles.chains.row(row), .stride = tiles.chains.stride};
   }
-  /// Returns the weights of a head, which are contiguous.
+  /// Returns the weights of a head. They are contiguous in memory.
   float* weights(std::int64_t n) const {
     return weights_ + n * padded(problem_.compress_block_size);
   }
@@ -123,9 +125,9 @@ void Gradient::cut_channels(const spec::Tensor& tensor, const std::vector<std::i
         rows.channels(slice * tiling_.channels, tiling_.channels_of(slice, problem_.head_dim)));
 }
 
-/// Returns the number of columns (pairs of head and slice) in a share. Heads are adjacent in
-/// memory: with more heads per share, fewer bytes of each fetched cache line belong to other
-/// shares.
+/// Returns the number of columns (pairs of head and slice) in a share. Neighbouring heads are
+/// adjacent in memory and can be in the same cache line. The more heads a share has, the fewer
+/// bytes of a cache line belong to other shares.
 std::int64_t Gradient::width() const {
   const std::int64_t chain = tiling_.windows.size() * tile::lanes * std::int64_t{sizeof(float)};
   const std::int64_t even =
@@ -151,8 +153,8 @@ ThreadTiles& Gradient::prepare(std::int64_t thread) const {
   return tiles;
 }
 
-/// Reads rows and clears the lanes after the last channel of the slice: these lanes are also added,
-/// and a wider slice or an earlier run may have filled them.
+/// Reads rows and clears the vector lanes after the last channel of the slice. The sums include
+/// these lanes, and a wider slice or an earlier run may have left values in them.
 void Gradient::read(const Rows& slice, const RowSpan& rows, const Tile& to) const {
   slice.read(rows, to);
   const std::int64_t rest = -slice.dim() & (tile::lanes - 1);
@@ -199,7 +201,8 @@ void Gradient::process(const Share& share, ThreadTiles& tiles) {
       for (std::int64_t column = share.first; column < share.last; ++column)
         add_copied(item(share, column), *tile, tiles, chains(share, column, tiles));
   }
-  // Make the streaming stores visible before another thread sees that this share is done.
+  // Makes the streaming stores visible before another thread sees that this share (piece of work)
+  // is done.
   std::atomic_thread_fence(std::memory_order_seq_cst);
   for (std::int64_t column = share.first; column < share.last; ++column)
     for (std::int64_t w = 0; w < size; ++w)
@@ -258,8 +261,8 @@ void Gradient::add_copied(const Item& item, const TokenRange& tile, const Thread
   input_grad_[slice].write_even(tokens, tiles.input_grad, outputs_.input_grad);
 }
 
-/// Consecutive tokens in the same windows need only two products: weights by output_grad for
-/// input_grad, and input by output_grad for weight_grad.
+/// Consecutive tokens in the same windows need only two matrix products: weights times output_grad
+/// for input_grad, and input times output_grad for weight_grad.
 void Gradient::add_windows(const TokenRange& tile, std::span<const Column> columns,
                            bool streamed) const {
   const Windows& windows = tiling_.windows;

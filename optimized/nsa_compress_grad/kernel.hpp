@@ -9,8 +9,9 @@
 
 namespace assay::optimized::compress {
 
-/// Rows of input and input_grad, starting at one token. They are in the tensors if the channels of
-/// a row are adjacent, otherwise in buffers. The step members are distances between rows in bytes.
+/// Rows of input and input_grad, starting at one token. If the channels of a row are adjacent, the
+/// rows are in the tensors, otherwise in buffers. The members named step are distances between rows
+/// (bytes).
 struct TokenRows {
   const std::byte* input;
   std::byte* input_grad;
@@ -25,15 +26,15 @@ struct TokenRows {
   }
 };
 
-/// A part of a share: one slice of the channels of one head, for one tile of tokens.
+/// One slice of the channels of one head, in one tile of tokens.
 struct Column {
   std::int64_t n, channels;
   TokenRows rows;
   Tile output_grad, chains;
 };
 
-/// The buffers of one host thread: tiles of input, output_grad and input_grad, and the chains of
-/// every weight for the slices of a share.
+/// The buffers of one host thread: tiles of input, output_grad and input_grad, and the chains
+/// (partial sums) of every weight.
 struct ThreadTiles {
   Floats storage;
   Tile input, output_grad, input_grad, chains;
@@ -54,7 +55,7 @@ struct Execution {
   std::int64_t threads;
 };
 
-/// Fills the viewed elements of input_grad and weight_grad. The problem must not be empty.
+/// Computes the viewed elements of input_grad and weight_grad. The problem must not be empty.
 void compute_gradient(const spec::NsaCompressGrad::Problem& problem,
                       const spec::NsaCompressGrad::Inputs& inputs,
                       spec::NsaCompressGrad::Outputs& outputs, const Execution& execution);

@@ -10,9 +10,10 @@ namespace {
 using Call = Check::Call;
 using Sums = std::vector<std::int64_t>;
 
-/// Returns the cumulative lengths, or nothing without an array: the documentation does not say
-/// whether a missing array means one sequence or several of equal length. With actSeqLenType 1, the
-/// lengths are added up; a decreasing sum then indicates a negative length.
+/// Returns the cumulative lengths. Returns nothing if the array is missing, because the
+/// documentation does not say whether a missing array means one sequence or several of equal
+/// length. With actSeqLenType 1, the lengths are added up; a decreasing sum then indicates a
+/// negative length.
 std::optional<Sums> sums_of(const Call& call) {
   const auto& given = call.parameters.act_seq_len;
   if (!given || given->empty()) return std::nullopt;

@@ -22,8 +22,8 @@ constexpr std::int64_t block_bytes = 32;
 constexpr std::int64_t sum_lanes = 16;  // chains per weight
 constexpr double tolerated_imbalance = 1.01;
 
-/// Returns the buffers of a vector core for a tile. There are enough of them that loads and stores
-/// of one tile overlap with the arithmetic of another.
+/// Returns the buffers of a vector core for a tile. There are enough buffers to overlap the loads
+/// and stores of one tile with the arithmetic of another.
 std::vector<Piece> pieces(const Tiling& t, std::int64_t element) {
   const std::int64_t tile = t.tokens * t.channels, gradients = t.most_windows * t.channels;
   std::vector<Piece> all;
@@ -43,7 +43,8 @@ std::vector<Piece> pieces(const Tiling& t, std::int64_t element) {
   return all;
 }
 
-/// Returns how many windows `tokens` consecutive tokens can touch at most, at any position.
+/// Returns the maximum number of windows that `tokens` consecutive tokens can touch, at any
+/// position.
 std::int64_t most_windows_over(const Windows& windows, std::int64_t tokens) {
   std::int64_t most = 0;
   for (std::int64_t b = 0; b < windows.sequences(); ++b) most = std::max(most, windows.windows(b));
@@ -66,8 +67,8 @@ class Planner {
         element_(spec::size_of(problem.dtype)),
         tiling_(tiling) {}
 
-  /// Chooses the widest slices for which enough tokens fit, or the narrowest slices if no width is
-  /// small enough.
+  /// Chooses the widest slices for which enough tokens fit in the unified buffer. If no width is
+  /// small enough, chooses the narrowest slices.
   void cut() {
     const std::int64_t channels = round_up(problem_.head_dim, granule);
     for (std::int64_t cuts = ceil_divide(channels, widest_slice);; ++cuts) {
@@ -78,7 +79,7 @@ class Planner {
     }
   }
 
-  /// Chooses the smallest number of parts whose load balance is within 1 % of the best.
+  /// Chooses the smallest number of parts with a load balance within 1 % of the best.
   void share() {
     const auto cores = static_cast<std::int64_t>(device_.cores.vector.value);
     std::int64_t tiles = 0;
@@ -95,7 +96,7 @@ class Planner {
     while (share_of_busiest(tiling_.parts) > tolerated_imbalance * best) ++tiling_.parts;
   }
 
-  /// Sets the given tile size, even if it does not fit.
+  /// Sets the given tile size, without a check that it fits.
   void take(std::int64_t tokens, std::int64_t channels) {
     tiling_.channels = channels;
     tiling_.slices = ceil_divide(round_up(problem_.head_dim, granule), channels);
@@ -126,8 +127,8 @@ class Planner {
     return total <= bytes_of(device_.memories.ub).count;
   }
 
-  /// Sets and returns the largest number of tokens that fits. It is rounded down to full strides if
-  /// at least one stride fits.
+  /// Sets and returns the largest number of tokens that fits in the unified buffer. The number is
+  /// rounded down to full strides if at least one stride fits.
   std::int64_t take_tokens() {
     std::int64_t tokens = std::min(most_tokens, longest());
     set_tokens(tokens);

@@ -10,9 +10,9 @@ using Problem = spec::NsaCompressGrad::Problem;
 
 constexpr std::int64_t block_bytes = 32;
 
-/// Returns the traffic of one unit of work. The weights of a head are far apart in memory, so each
-/// read also fetches the bytes around the weight. Tokens without a window are not read, but their
-/// gradients are written.
+/// Returns the memory traffic of one unit of work. The weights of a head are far apart in memory,
+/// so each read also fetches the bytes around the weight. Tokens without a window are not read, but
+/// their gradients are written.
 Traffic item(const Problem& p, const Tiling& t, std::int64_t part, std::int64_t channels) {
   const std::int64_t element = spec::size_of(p.dtype), weights = t.windows.size();
   Traffic all = {.read = {weights * block_bytes}, .written = {weights * fp32_bytes}};

@@ -107,7 +107,8 @@ Refusal output(const Call& c) {
   return shape_is({"attention_out", &p.attention_out},
                   {p.query.shape[0], p.query.shape[1], p.value.shape[2]});
 }
-/// Returns the first length of key for which `holds` is false.
+/// Checks the lengths of all key sequences. Returns a text about the first length for which `holds`
+/// is false, or nothing.
 template <class Holds>
 Refusal first_length(const Call& c, const Holds& holds, const std::string& limit) {
   std::int64_t start = 0;

@@ -10,9 +10,9 @@ using Check = ArgumentCheck<spec::NsaSelectedAttention>;
 /// Returns all checks in the order in which they run.
 std::span<const Check> argument_checks();
 
-/// Checks a call in phase 1. Errors: spec::Rejected; the message starts with the id of the
-/// requirement. It does not check requirements about which the documents contradict each other.
-/// Source: the documentation page of the operator.
+/// Checks a call in phase 1 (workspace query). Ignores requirements about which the documents
+/// contradict each other. Errors: spec::Rejected; the message starts with the id of the violated
+/// requirement. Source: the documentation page of the operator.
 void refuse_unless_legal(const Check::Call& call);
 
 }  // namespace assay::optimized::selected_forward

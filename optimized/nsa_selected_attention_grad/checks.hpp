@@ -10,21 +10,22 @@ namespace assay::optimized::selected {
 
 using Check = ArgumentCheck<spec::NsaSelectedAttentionGrad>;
 
-/// Checks for required arguments.
+/// Returns the checks for required arguments.
 std::span<const Check> presence_checks();
 std::span<const Check> type_checks();
-/// Checks for the layout, ranks, cumulative lengths and attributes. Later checks rely on them.
+/// Returns the checks for the layout, ranks, cumulative lengths and attributes. Later checks assume
+/// that these checks passed.
 std::span<const Check> frame_checks();
 std::span<const Check> shape_checks();
-/// Checks for head counts, head sizes and sequence lengths.
+/// Returns the checks for head counts, head sizes and sequence lengths.
 std::span<const Check> size_checks();
 
 /// Returns all checks in the order in which they run.
 std::vector<Check> argument_checks();
 
-/// Checks a call in phase 1. Errors: spec::Rejected; the message starts with the id of the
-/// requirement. It does not check requirements about which the documentation contradicts itself.
-/// Source: the documentation page of the operator.
+/// Checks a call in phase 1 (workspace query). Ignores requirements about which the documentation
+/// contradicts itself. Errors: spec::Rejected; the message starts with the id of the violated
+/// requirement. Source: the documentation page of the operator.
 void refuse_unless_legal(const Check::Call& call);
 
 }  // namespace assay::optimized::selected

@@ -12,8 +12,8 @@ using device::ceil_divide;
 using Problem = spec::NsaSelectedAttentionGrad::Problem;
 
 constexpr std::int64_t index_bytes = 4;
-// Bytes per entry of an inverted list: it contains the token, and the rank of the block in the
-// token's list
+// Bytes per entry of an inverted list. An entry contains two numbers: a token, and the rank of the
+// block in the token's list
 constexpr std::int64_t reader_bytes = 8;
 
 BlockCounts counts(const Tiling& t, const Demand& demand) {
@@ -27,8 +27,8 @@ BlockCounts counts(const Tiling& t, const Demand& demand) {
   return all;
 }
 
-/// Returns the traffic of four passes: clear the sums, invert the lists, compute the row terms, and
-/// store the sums as gradients.
+/// Returns the memory traffic of four passes: clear the sums, invert the lists, compute the row
+/// terms (sums of dy * attention_out), and store the sums as gradients.
 Traffic passes(const Problem& p) {
   const Bytes element = {spec::size_of(p.dtype)};
   const std::int64_t q = query_extents(p).rows(), kv = key_extents(p).rows();

@@ -71,8 +71,8 @@ class NsaSelectedAttentionGrad final : public spec::Implementation<Op> {
   std::vector<spec::Metric> metrics_;
 };
 
-/// If the vendor's schedule "basic" does not support the problem, returns a text that says which
-/// problems it supports.
+/// Returns nothing if the vendor's schedule "basic" supports the problem, else a text that says
+/// which problems it supports.
 std::string not_taken_by_basic(const Op::Problem& p) {
   const bool taken = p.selected_block_count == 16 && p.selected_block_size == 64 &&
                      p.head_dim <= 192 && p.head_dim_v <= 128 && p.group() <= 16;

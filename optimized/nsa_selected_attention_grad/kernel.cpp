@@ -19,7 +19,8 @@ using tile::Sum;
 constexpr std::int64_t tokens_per_row_term_tile = 64;
 
 /// The data of a key head while its blocks are processed: the inverted lists, the dq sums of each
-/// token, and for each token the number of blocks that have been added to its sums.
+/// token, and one counter per token. The counter is the number of blocks whose contribution is
+/// already in the dq sums.
 struct HeadSums {
   Readers readers;
   float* dq = nullptr;
@@ -30,10 +31,10 @@ using KeyBlocks = WorkList<HeadSums>;
 using KeyBlock = KeyBlocks::Item;
 using RowTile = std::span<const Reader>;
 
-/// One run. Key blocks are independent except for dq, to which they must add in ascending order:
-/// for each token, a counter holds the number of blocks that have been added. Threads take blocks
-/// in ascending order, so the first unfinished block never waits. If a block fails, it also
-/// advances the counters.
+/// One run of the gradient. Key blocks are independent except for dq, to which they must add in
+/// ascending order. For each token, a counter contains the number of blocks that have been added.
+/// Threads take blocks in ascending order, so the first unfinished block never waits. If a block
+/// fails, it also advances the counters, so that no thread waits forever.
 class Gradient {
  public:
   Gradient(const Op::Problem& problem, const Op::Inputs& inputs, Op::Outputs& outputs,
@@ -84,7 +85,7 @@ class Gradient {
             .first = block.index * tiling_.columns,
             .count = tiling_.columns};
   }
-  /// Calls visit(row in the tile, position in the tensors) for every row of the tile.
+  /// Calls visit(row in the tile, position in the tensors) for every row of the row tile.
   template <class Visit>
   void for_each_row(const KeyBlock& block, const RowTile& readers, const Visit& visit) const {
     std::int64_t row = 0;
@@ -152,7 +153,7 @@ ThreadTiles& Gradient::prepare(std::int64_t thread) const {
   return tiles;
 }
 
-/// Allocates dq sums for as many heads as can be in progress at the same time.
+/// Allocates dq sums for the maximum number of heads that can be in progress at the same time.
 void Gradient::prepare_sums() {
   row_terms_ = workspace_.row_terms.reserve(queries_.rows());
   const std::int64_t slots = key_blocks_.slots_for(threads_);
@@ -166,8 +167,8 @@ void Gradient::prepare_sums() {
   }
 }
 
-/// Prepares a head. For tokens whose listed keys are all masked, it also writes the zeros of dq,
-/// because no block writes them.
+/// Prepares a key head. For tokens with only masked keys in their lists, also writes the zeros of
+/// dq, because no block writes them.
 void Gradient::begin_head(const HeadTile& head, HeadSums& sums) {
   const std::int64_t tokens = queries_.length(head.b);
   sums.readers.invert(lists_, head.b, head.head, tokens);
@@ -202,7 +203,7 @@ Demand Gradient::run() {
   return demand_;
 }
 
-/// The row term R(i) = sum over c of dy(i, c) * attention_out(i, c), computed once per row.
+/// Computes the row term R(i) = sum over c of dy(i, c) * attention_out(i, c), once per row.
 void Gradient::row_terms(const HeadTile& token_tile, const ThreadTiles& tiles) const {
   const std::int64_t first = token_tile.index * tokens_per_row_term_tile;
   const RowSpan span = {
@@ -210,8 +211,8 @@ void Gradient::row_terms(const HeadTile& token_tile, const ThreadTiles& tiles) c
       .n = token_tile.head,
       .first = first,
       .count = std::min(tokens_per_row_term_tile, queries_.length(token_tile.b) - first)};
-  // The memory of the query tile holds attention here: it is not used before the first block is
-  // processed.
+  // Uses the memory of the query tile as a buffer for attention_out. The query tile is unused
+  // before the first block.
   const Tile attention = tiles.query;
   dy_.read(span, tiles.dy);
   attention_.read(span, attention);
@@ -231,8 +232,8 @@ void Gradient::process(const KeyBlock& block, ThreadTiles& tiles) {
   }
 }
 
-/// Processes the row tiles of a block. dk and dv of consecutive row tiles (a record) are summed
-/// first, then added to the total.
+/// Processes the row tiles of a block. Consecutive row tiles form a record: their dk and dv are
+/// summed first, then added to the total.
 void Gradient::process_readers(const KeyBlock& block, const RowTile& readers, ThreadTiles& tiles) {
   const auto tokens = static_cast<std::size_t>(tiling_.tokens);
   const auto record = static_cast<std::size_t>(tiling_.record_tiles) * tokens;
@@ -285,7 +286,7 @@ void Gradient::gather(const KeyBlock& block, const RowTile& readers, const Threa
   });
 }
 
-/// Computes P and dS of a tile, rounded to the tensor type.
+/// Computes P and dS of a tile and rounds them to the tensor type.
 void Gradient::softmax_grad(const KeyBlock& block, const RowTile& readers, ThreadTiles& t) const {
   kernels_.softmax_grad({.scores = t.scores.at,
                          .dprob = t.dprob.at,
@@ -300,12 +301,13 @@ void Gradient::softmax_grad(const KeyBlock& block, const RowTile& readers, Threa
                          .stage = stage_});
 }
 
-/// Returns a mask that excludes, in each row, the keys after the position of the token. Returns
-/// null if no row has such keys.
+/// Returns a mask for the tile that excludes, in each row, the keys after the position of the
+/// token. Returns null if no row has such keys.
 const std::uint8_t* Gradient::exclusion(const KeyBlock& block, const RowTile& readers,
                                         ThreadTiles& t) const {
   const std::int64_t first = block.index * tiling_.columns;
-  // Tokens are in ascending order: if the first token sees the whole block, all tokens do.
+  // Tokens are in ascending order. If the first token can attend to the whole block, all tokens
+  // can.
   if (!is_causal(problem_) || first + tiling_.columns - 1 <= readers.front().token) return nullptr;
   for_each_row(block, readers, [&](std::int64_t row, const spec::RowPosition& at) {
     const std::int64_t seen = std::clamp<std::int64_t>(at.s + 1 - first, 0, tiling_.columns);
@@ -316,8 +318,8 @@ const std::uint8_t* Gradient::exclusion(const KeyBlock& block, const RowTile& re
   return t.excluded.data();
 }
 
-/// For each token, waits until all earlier blocks have added to its dq sums, then adds. The last
-/// block of a token scales and stores the rows.
+/// For each token of the tile: waits until all earlier blocks have added to the dq sums of the
+/// token, then adds. After the last block of a token, scales and stores its rows.
 void Gradient::add_dq(const KeyBlock& block, const RowTile& readers, const ThreadTiles& t) {
   const HeadSums& head = *block.slot;
   const std::int64_t count = group() * t.dq.stride;

@@ -31,7 +31,7 @@ struct Execution {
   std::int64_t threads;
 };
 
-/// Fills the viewed elements of dq, dk and dv. Returns how often key blocks are listed. Errors:
+/// Computes the viewed elements of dq, dk and dv. Returns how often key blocks are listed. Errors:
 /// spec::Rejected if an index is not a block of its sequence; in this case, nothing is written.
 Demand compute_gradient(const spec::NsaSelectedAttentionGrad::Problem& problem,
                         const spec::NsaSelectedAttentionGrad::Inputs& inputs,

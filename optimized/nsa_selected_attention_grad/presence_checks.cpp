@@ -45,7 +45,8 @@ constexpr auto null = spec::Status::param_nullptr, invalid = spec::Status::param
 constexpr Check checks[] = {
     {"NSAS-C02", null, tensors},
     {"NSAS-C03", null, pointers},
-    // No other argument determines the number of sequences.
+    // The cumulative lengths are required, because no other argument determines the number of
+    // sequences.
     {"NSAS-C14", null, sums_given},
     {"NSAS-C24", invalid, numbers_of_sequences},
 };

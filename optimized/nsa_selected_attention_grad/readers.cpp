@@ -4,8 +4,8 @@
 
 namespace assay::optimized::selected {
 
-/// Collects, for every token, the sorted list of visible blocks, and counts how often each block is
-/// listed.
+/// Collects, for every token, the sorted list of blocks that are not fully masked. Counts how often
+/// each block is listed.
 void Readers::collect(const Lists& lists, std::int64_t b, std::int64_t kv, std::int64_t tokens) {
   sorted_.clear();
   seen_.assign(static_cast<std::size_t>(tokens), 0);
@@ -27,8 +27,8 @@ void Readers::invert(const Lists& lists, std::int64_t b, std::int64_t kv, std::i
   collect(lists, b, kv, tokens);
   for (std::size_t block = 1; block < starts_.size(); ++block) starts_[block] += starts_[block - 1];
   readers_.resize(sorted_.size());
-  // While the list of a block is filled, its start index grows. At the end it is the start index of
-  // the next block.
+  // While the inverted list of a block is filled, the start index of the list grows. At the end,
+  // this index is the start of the next block's list.
   auto entry = sorted_.begin();
   for (std::int32_t token = 0; token < tokens; ++token)
     for (std::int32_t rank = 0; rank < seen(token); ++rank, ++entry)

@@ -8,23 +8,24 @@
 
 namespace assay::optimized::selected {
 
-/// A token that lists a block. Both numbers fit in 32 bits, because a sequence has at most 128K
-/// tokens. A head has as many Readers as list entries.
+/// An entry of an inverted list: a token that lists the block. Both members fit in 32 bits, because
+/// a sequence has at most 128K tokens. Each entry of a token's list gives one object of this type.
 struct Reader {
   std::int32_t token;
   std::int32_t rank;  ///< rank of the block among the visible blocks of the token, ascending
 };
 
-/// The inverted lists for one key head of one sequence. If a token lists a block n times, the
-/// inverted list of this block contains the token n times.
+/// The inverted lists for one key head of one sequence: for each block, the tokens that list it. If
+/// a token lists a block n times, the inverted list of this block contains the token n times.
 class Readers {
  public:
-  /// Inverts the lists. Cost: O(entries log slots) time. Reuses the memory of earlier calls.
+  /// Inverts the lists: computes for each block the tokens that list it. Takes O(entries log slots)
+  /// time. Reuses the memory of earlier calls.
   void invert(const Lists& lists, std::int64_t b, std::int64_t kv, std::int64_t tokens);
 
-  /// Returns the readers of a block, in ascending order of tokens.
+  /// Returns the tokens that list a block, in ascending order.
   std::span<const Reader> of(std::int64_t block) const;
-  /// The number of entries in a token's list. Fully masked blocks are not counted.
+  /// Returns the number of entries in a token's list. Fully masked blocks do not count.
   std::int64_t seen(std::int64_t token) const { return seen_[static_cast<std::size_t>(token)]; }
 
  private:

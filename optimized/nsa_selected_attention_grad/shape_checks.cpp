@@ -11,13 +11,14 @@ constexpr std::int64_t most_tokens = 2 * 1024 * 1024;
 
 enum : std::size_t { tokens, heads, dim };
 
-/// An axis of a tensor, and the name of its extent in messages.
+/// An axis of a tensor, and the name of its extent in error messages.
 struct Axis {
   std::size_t number;
   std::string_view what;
 };
 
-/// Reports the first tensor whose extent in this axis differs from that of `model`.
+/// Returns a text about the first tensor that has a different extent in this axis than `model`, or
+/// nothing.
 Refusal first_unequal(const Axis& axis, const Named& model, std::initializer_list<Named> tensors) {
   const std::int64_t expected = model.parameter->shape[axis.number];
   for (const Named& tensor : tensors) {

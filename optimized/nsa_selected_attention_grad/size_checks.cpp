@@ -41,8 +41,8 @@ struct NamedSums {
   const std::vector<std::int64_t>& sums;
 };
 
-/// Reports the first length for which `holds` is false. `limit` is the text that describes the
-/// accepted lengths.
+/// Returns a text about the first length for which `holds` is false, or nothing. `limit` describes
+/// the accepted lengths.
 template <class Holds>
 Refusal first_unless(const NamedSums& lengths, const Holds& holds, const std::string& limit) {
   std::int64_t start = 0;
@@ -65,7 +65,8 @@ Refusal lengths(const Call& call) {
 }
 
 /// Checks that each length is a multiple of the block size. A sequence may have fewer blocks than a
-/// list has entries: the list then repeats blocks, as the lists of the upstream operator do.
+/// list has entries; the list then repeats blocks, like the lists that the preceding operator
+/// computes.
 Refusal whole_blocks(const Call& call) {
   const std::int64_t size = call.attributes.selected_block_size;
   return first_unless(

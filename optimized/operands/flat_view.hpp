@@ -11,9 +11,10 @@ class FlatView {
   explicit FlatView(const spec::Tensor& tensor);
 
   const spec::Tensor& tensor() const { return *tensor_; }
-  /// Returns the storage element of element `number` of the view.
+  /// Returns the index in the storage of element `number` of the view.
   std::int64_t operator()(std::int64_t number) const;
-  /// The stride between neighbouring elements if it is the same for all of them, otherwise 0.
+  /// Returns the distance (in elements) between neighbouring elements of the view if all distances
+  /// are equal, otherwise 0.
   std::int64_t step() const { return step_; }
 
  private:

@@ -16,7 +16,7 @@ void transpose(const TileOf<Number>& from, std::int64_t rows, std::int64_t colum
       for (std::int64_t i = i0; i < std::min(i0 + edge, rows); ++i) to.row(d)[i] = from.row(i)[d];
 }
 
-/// The extents and factors of a product.
+/// The extents and factors of a matrix product.
 struct Factors {
   const Tile& left;
   const Tile& right;
@@ -27,7 +27,8 @@ struct Factors {
 /// Computes result = left * right, or adds the product to result.
 void multiply(const tile::Kernels& kernels, const Factors& factors, const Tile& result,
               tile::Sum sum = tile::Sum::start);
-/// Computes the same as `multiply` with a transposed left operand, whose rows run along the depth.
+/// Computes the same as `multiply`, but with a transposed left operand: its rows run along the
+/// depth.
 void multiply_transposed(const tile::Kernels& kernels, const Factors& factors, const Tile& result,
                          tile::Sum sum = tile::Sum::start);
 

@@ -14,8 +14,8 @@ struct RowSpan {
   std::int64_t b, n, first, count;
 };
 
-/// The location of rows in a tensor in which the channels of a row are adjacent: the byte offset of
-/// the first row, and the distance between rows in bytes.
+/// The location of rows in a tensor: the byte offset of the first row, and the distance between
+/// rows (bytes). Only for tensors in which the channels of a row are adjacent.
 struct StoredRows {
   std::int64_t offset, step;
   tile::Storage storage;
@@ -29,7 +29,7 @@ class Rows {
        const tile::Kernels& kernels);
 
   std::int64_t dim() const { return dim_; }
-  /// Returns the same rows, restricted to the `count` channels from `first` on.
+  /// Returns the same rows, restricted to `count` channels from channel `first` on.
   Rows channels(std::int64_t first, std::int64_t count) const;
   /// Returns the location of the rows, or nothing if the channels of a row are not adjacent.
   std::optional<StoredRows> stored(const RowSpan& rows) const {
@@ -38,17 +38,16 @@ class Rows {
     return StoredRows{.offset = first, .step = offset_of(rows, 1) - first, .storage = storage_};
   }
   void read(const RowSpan& rows, const Tile& to) const;
-  /// Copies stored 16-bit numbers to the rows of a tile. In each row, the first of these numbers is
-  /// written to 16-bit position `after`.
+  /// Copies stored 16-bit numbers to the rows of a tile. The first number of each row is written to
+  /// 16-bit position `after` of that row.
   void read_stored(const RowSpan& rows, const TileOf<std::uint32_t>& to, std::int64_t after) const;
-  /// Stores scale * value, rounded to nearest; ties are rounded away from zero. The tensor must be
-  /// writable.
+  /// Stores scale * value, rounded to nearest, ties away from zero. The tensor must be writable.
   void write(const RowSpan& rows, const Tile& from, float scale, spec::Tensor& tensor) const;
-  /// Stores the value, rounded to nearest, ties to even.
+  /// Stores the values, rounded to nearest, ties to even.
   void write_even(const RowSpan& rows, const Tile& from, spec::Tensor& tensor) const;
 
  private:
-  /// Byte offset of row i of the span.
+  /// Returns the byte offset of row i of `rows`.
   std::int64_t offset_of(const RowSpan& rows, std::int64_t i) const {
     return element_ * index_(rows.b, rows.n, rows.first + i, first_);
   }

@@ -8,9 +8,9 @@
 
 namespace assay::optimized {
 
-/// Returns the row stride of a tile with `columns` columns. It is a multiple of the lanes and an
-/// odd number of cache lines, so that the elements of a column are spread over many sets of the
-/// cache.
+/// Returns the row stride of a tile with `columns` columns. The stride is a multiple of the vector
+/// lanes and an odd number of cache lines, so that the elements of a column are spread over many
+/// sets of the cache.
 constexpr std::int64_t padded(std::int64_t columns) {
   const std::int64_t groups = device::ceil_divide(columns, tile::lanes);
   return (groups | 1) * tile::lanes;
@@ -30,7 +30,7 @@ class CacheLines {
     return reinterpret_cast<Number*>(storage_.get());
   }
 
-  /// The number of elements for which the buffer has memory.
+  /// Returns the number of elements for which the buffer has memory.
   std::int64_t capacity() const { return lines_ * tile::lanes; }
 
  private:
@@ -50,8 +50,8 @@ struct TileOf {
   Number* row(std::int64_t i) const { return at + i * stride; }
 };
 
-/// Allocates tiles one after the other in one buffer. Before `start` is called, it only counts how
-/// many numbers are needed.
+/// Allocates tiles one after the other in one buffer. Before `start` is called, the allocator only
+/// counts how many numbers are needed.
 template <class Number>
 class CarverOf {
  public:

@@ -33,13 +33,14 @@ Cycles compute(const device::Spec& spec, const device::VectorCost& operation,
   return vector(spec, operation, {numbers * fp32_bytes});
 }
 
-/// Returns how many windows `tokens` consecutive tokens can touch at most, at any position.
+/// Returns the maximum number of windows that `tokens` consecutive tokens can touch, at any
+/// position.
 std::int64_t windows_over(const Compression& c, std::int64_t tokens) {
   return std::min(c.windows(), (tokens + c.size - 2) / c.stride + 1);
 }
 
-/// Appends the moves and the arithmetic of one piece after the other; each kind of tensor has
-/// several buffers.
+/// Appends the instructions for a sequence of pieces of work: load, compute and store each piece.
+/// Loads and stores use several buffers each, so that they overlap with the arithmetic.
 class Passing {
  public:
   Passing(device::Instructions& code, std::int64_t buffers)
@@ -65,8 +66,8 @@ class Passing {
   device::Ring in_, out_;
 };
 
-/// Cycles per window: two products (for the input gradient and for the weight gradient), and the
-/// addition of each.
+/// Returns the cycles per window. They consist of two products (for the input gradient and for the
+/// weight gradient) and two additions of their results.
 Cycles of_window(const device::Spec& spec, std::int64_t numbers, bool added_elsewhere) {
   const auto& v = spec.vector;
   Cycles cycles =
@@ -94,7 +95,7 @@ Passing::Piece piece_of(const Compression& c, const ByWindow& by, const device::
 Passing::Piece piece_of(const Compression& c, const ByTile& by, const device::Spec& spec) {
   const std::int64_t numbers = by.tokens * by.channels, windows = windows_over(c, by.tokens);
   const auto& v = spec.vector;
-  // An average token is in size / stride windows.
+  // On average, a token is in size / stride windows.
   const std::int64_t pairs = ceil_divide(by.tokens * c.size, c.stride) * by.channels;
   Cycles cycles = compute(spec, v.cast_to_fp32, numbers) +
                   compute(spec, v.cast_to_fp32, windows * by.channels) +
@@ -139,9 +140,9 @@ double peak_of(const device::Spec& device) {
   return 2 * lanes * device.cores.vector.value * device.cores.clock.value;
 }
 
-/// Seconds of the passes over global memory. One pass adds up the partial sums of the weights. If
-/// the gradients of overlapping windows are added in global memory, one more pass clears the sums
-/// before, and another stores them as outputs afterwards.
+/// Returns the seconds of the passes over global memory. One pass adds up the partial sums of the
+/// weights. If the gradients of overlapping windows are added in global memory, there are two more
+/// passes: one clears the sums before, one stores them as outputs afterwards.
 double passes(const Compression& c, bool overlapping, const device::Spec& device) {
   const Bytes weights = {vector_cores(device) * c.heads * c.size * fp32_bytes};
   double seconds = pass_seconds(device, weights, c.size * c.heads * c.element, {});
@@ -187,7 +188,8 @@ struct TileOf {
   std::int64_t tokens, channels, windows;
 };
 
-/// Returns the buffers: `buffers` for each tensor that is moved, and one set for the computation.
+/// Returns the buffers in the unified buffer of a vector core. Each tensor that is loaded or stored
+/// has `buffers` buffers; the tensors of the computation itself have one each.
 std::vector<Buffer> rooms(const Compression& c, const TileOf& of, Bytes stored,
                           std::int64_t buffers, const device::Spec& device) {
   const auto& [tokens, channels, windows] = of;

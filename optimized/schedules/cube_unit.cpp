@@ -6,8 +6,9 @@ namespace assay::optimized::schedules {
 
 using device::TaskId;
 
-/// Returns the largest depth, in full fractals, at which a piece of the left operand fits in half
-/// of L0A and a piece of the right operand in one part of L0B.
+/// Returns the largest depth, in full fractals (blocks of the matrix unit), at which two conditions
+/// hold: a piece of the left operand fits in half of L0A, and a piece of the right operand fits in
+/// one part of L0B.
 std::int64_t CubeUnit::depth(const Extents& of) const {
   constexpr std::int64_t fractal_bytes = 32;
   const auto& memories = code_.spec().memories;

@@ -4,8 +4,8 @@
 
 namespace assay::optimized::schedules {
 
-/// A sum of products in an L0C buffer: the instruction that frees the buffer, and the last product
-/// of the sum.
+/// A sum of products in a buffer of L0C (accumulators): the instruction that frees the buffer, and
+/// the last product of the sum.
 struct Accumulator {
   device::Ring* buffers;
   device::TaskId freed_by = device::none, summed = device::none;
@@ -16,14 +16,14 @@ struct Extents {
   std::int64_t m, n, k;
 };
 
-/// Models products of operands in L1. It moves pieces of the operands through two buffers in each
-/// of L0A and L0B, sums the products in an L0C buffer, and writes (drains) this buffer to global
-/// memory.
+/// Models matrix products of operands in L1. Moves pieces of the operands through two buffers in
+/// each of L0A and L0B, sums the products in a buffer of L0C (accumulators), and writes this buffer
+/// to global memory.
 class CubeUnit {
  public:
-  /// A piece of an operand fills half of L0A or half of L0B. `narrow` is the number of additional
-  /// accumulators for scores, which do not wait for the other accumulators. If it is not 0, a piece
-  /// of the right operand fills a quarter of L0B.
+  /// A piece of an operand fills half of L0A or half of L0B. `narrow`: number of additional
+  /// accumulators for scores, which do not wait for the other accumulators. If `narrow` is not 0,
+  /// L0B has four parts, and a piece of the right operand fills one of them.
   CubeUnit(device::Instructions& code, device::Bytes element, std::size_t accumulators,
            std::size_t narrow = 0)
       : code_(code),
@@ -35,31 +35,33 @@ class CubeUnit {
         l0c_(accumulators),
         narrow_(narrow) {}
 
-  /// Takes a free buffer of L0C. Errors: device::DeviceFault if no buffer is free and none will be
-  /// drained.
+  /// Takes a free buffer of L0C (accumulators). Errors: device::DeviceFault if no buffer is free
+  /// and none will be freed.
   Accumulator open() { return {.buffers = &l0c_, .freed_by = l0c_.take()}; }
   Accumulator open_narrow() { return {.buffers = &narrow_, .freed_by = narrow_.take()}; }
-  /// Adds a product to the sum. `left` and `right` are the instructions that load its operands.
+  /// Adds a matrix product to the sum. `left` and `right`: the instructions that load the operands.
   /// Returns the last instruction that reads L1.
   device::TaskId multiply(Accumulator& sum, const Extents& of, device::TaskId left,
                           device::TaskId right);
-  /// Returns whether a right operand fits in a quarter of L0B, where it can stay for several
-  /// products. Requires `narrow` > 0. Other operands then use the rest of L0B.
+  /// Returns whether a right operand fits in a quarter of L0B, so that it can stay there for
+  /// several products. Requires `narrow` > 0. Other operands then use the rest of L0B.
   bool can_hold(const Extents& of) const;
-  /// Moves a right operand to L0B, where it stays. Returns the last instruction that reads L1.
+  /// Moves a right operand to L0B and keeps it there for several products. Returns the last
+  /// instruction that reads L1.
   device::TaskId hold(const Extents& of, device::TaskId right);
-  /// Multiplies with the right operand that stays in L0B. Returns the last instruction that reads
-  /// the left operand in L1.
+  /// Multiplies with the right operand that `hold` keeps in L0B. Returns the last instruction that
+  /// reads the left operand in L1.
   device::TaskId multiply_held(Accumulator& sum, const Extents& of, device::TaskId left,
                                device::TaskId held);
-  /// Frees the part of L0B with the right operand that stayed there, after the last product with
-  /// it.
+  /// Frees the part of L0B in which `hold` keeps a right operand. Call this function after the last
+  /// product with this operand.
   void release(const Accumulator& last) { held_.give(last.summed); }
-  /// Writes `fp32` bytes of the sum to global memory, after the instruction `room` has freed the
-  /// destination. Frees the buffer of the sum.
+  /// Writes `fp32` bytes of the sum to global memory and frees the buffer of the sum. The write
+  /// starts after the instruction `room`, which frees the destination.
   device::TaskId drain(const Accumulator& sum, device::Bytes fp32, device::Drain drain,
                        device::TaskId room = device::none);
-  /// Does the same as drain, but converts the fp32 sums to a type of another size before the store.
+  /// Writes a sum like `drain`, but converts the fp32 numbers to a type of another size before the
+  /// store.
   device::TaskId drain_as(const Accumulator& sum, device::Bytes fp32, device::Bytes stored);
 
  private:

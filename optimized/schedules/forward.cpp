@@ -18,8 +18,9 @@ using device::TaskId;
 constexpr std::int64_t edge = 128, fp32_bytes = 4;
 constexpr Bytes half = {2};
 
-/// The forward on one core. The cube core computes query key^T of a tile, then P value of an
-/// earlier tile. In parallel, the vector cores compute softmax and sums.
+/// Writes the instructions of a forward kernel for one core. The cube (matrix) core computes query
+/// key^T of a tile, then the product of P and value of an earlier tile. In parallel, the vector
+/// cores compute softmax and sums.
 class Writing {
  public:
   Writing(const Attention& attention, const Forward& schedule, device::Instructions& code)

@@ -54,7 +54,7 @@ class Writing {
     const Region across_k = {.rows = k, .row = columns() * g_.element, .contiguous = g_.contiguous};
     const Region& right = g_.right_rows_along_k ? along_k : across_k;
     // An operand tile is read once for each tile of the other operand with which it is multiplied.
-    // Only the first read misses L2.
+    // Only the first read misses the L2 cache.
     const TaskId a = code_.load(left, {l1_left_.take()}, 1.0 / static_cast<double>(tiles_.n));
     const TaskId b = code_.load(right, {l1_right_.take()}, 1.0 / static_cast<double>(tiles_.m));
     const TaskId read = cube_.multiply(sum, {.m = rows(), .n = columns(), .k = k}, a, b);

@@ -20,7 +20,7 @@ constexpr std::int64_t edge = 128, fp32_bytes = 4;
 
 std::size_t count(std::int64_t buffers) { return static_cast<std::size_t>(buffers); }
 
-/// Writes the instructions of one core: a sequence of equal iterations.
+/// Writes the instructions of one core: a sequence of equal iterations of the gradient.
 class Writing {
  public:
   Writing(const Attention& attention, const Round& round, device::Instructions& code)
@@ -48,7 +48,8 @@ class Writing {
   }
 
  private:
-  /// A tile in L1: the instruction that loads it, and the last instruction that reads it.
+  /// A tile in L1: the instruction that loads the tile, and the last instruction that reads the
+  /// tile.
   struct Held {
     TaskId loaded, read = device::none;
   };
@@ -79,7 +80,8 @@ class Writing {
     return score_product(Tile::value);
   }
 
-  /// Computes query key^T, or dy value^T. A group of row tiles stays in L1 for all columns.
+  /// Computes query key^T or dy value^T; `of` selects the product. A group of row tiles stays in L1
+  /// for all columns.
   TaskId score_product(Tile of) {
     TaskId drained = device::none;
     for (std::int64_t first = 0; first < r_.rows; first += r_.group) {
@@ -156,8 +158,8 @@ class Writing {
     release(rows_, rows);
   }
 
-  /// Computes dq and dk, and reads dS only once: dS of some columns stays in L1. For these columns,
-  /// dq is added once to global memory.
+  /// Computes dq and dk together, so that each tile of dS is read only once. dS of some columns
+  /// stays in L1. For these columns together, each sum of dq is added to global memory once.
   void dq_and_dk_of_held_dscore(TaskId staged) {
     std::vector<Held> rows = hold(rows_, Tile::key, r_.rows);
     for (std::int64_t first = 0; first < r_.columns; first += r_.dscore_columns) {
@@ -227,10 +229,10 @@ std::vector<Buffer> buffers_of(const Attention& a, const Round& r, const device:
   l1.allocate(r.column_buffers * operand_tile(a), "column tiles");
   l1.allocate(r.score_buffers * (edge * edge * a.element), "tiles of P and dS");
   device::Scratchpad l0c("L0C", bytes_of(m.l0c), bytes_of(m.l0c_alignment));
-  // Sums of more than 128 channels are computed one slice after the other.
+  // If a sum has more than 128 channels, its slices of channels are computed one after the other.
   for (const char* turn : {"ping", "pong"})
     l0c.allocate({edge * edge * fp32_bytes}, std::string("sum ") + turn);
-  // P and dS use the memory of scores and dP. Each core has memory for two iterations.
+  // P and dS use the same memory as scores and dP. Each core has memory for two iterations.
   device::Scratchpad l2("L2", bytes_of(m.l2), {512});
   const auto cores = static_cast<std::int64_t>(device.cores.cube.value);
   l2.allocate({cores * 2 * r.rows * r.columns * edge * edge * 2 * fp32_bytes}, "scores and dP");

@@ -33,8 +33,9 @@ Bytes beyond_l2(Bytes size, const device::Spec& device) {
   return {std::max<std::int64_t>(0, size.count - bytes_of(device.memories.l2).count)};
 }
 
-/// Seconds of the passes over global memory: clear the sums, compute the row sums of dy *
-/// attention, and scale and store the sums; for a sink, the last pass also reads statistics.
+/// Returns the seconds of the passes over global memory: clear the sums, compute the row sums of dy
+/// * attention, and scale and store the sums. With a sink, the last pass also reads the softmax
+/// statistics.
 double pass_time(const TensorBytes& t, Passes passes, const device::Spec& device) {
   const Bytes missing = beyond_l2(t.sums, device);
   const double before = passes == Passes::joined

@@ -7,8 +7,8 @@
 
 namespace assay::optimized::schedules {
 
-/// The distribution of a gradient over cores: the iterations of the busiest core (a partial
-/// iteration counts as a fraction), and the number of active cores.
+/// The distribution of a gradient over cores: the number of iterations of the busiest core (a
+/// partial iteration counts as a fraction), and the number of active cores.
 struct Deal {
   double rounds;
   std::int64_t cores;
@@ -16,7 +16,7 @@ struct Deal {
 };
 
 /// Distributes iterations of rows x columns tiles evenly over the cores. Sequences are split as
-/// evenly as possible; an iteration may therefore be partial.
+/// evenly as possible, so an iteration may be partial.
 Deal deal(const Attention& attention, std::int64_t rows, std::int64_t columns, Masked masked,
           const device::Spec& device);
 
@@ -24,8 +24,9 @@ Deal deal(const Attention& attention, std::int64_t rows, std::int64_t columns, M
 /// computes the row sums of dy * attention. joined: one pass does both.
 enum class Passes { apart, joined };
 
-/// Gives each core the same number of iterations first, unlike `deal`. The remaining iterations are
-/// split by columns, if at least two cores are available for each of them.
+/// Distributes iterations over the cores. First gives each core the same number of full iterations.
+/// The remaining iterations are split by columns if at least two cores are available for each of
+/// them.
 Deal deal_with_rest(const Attention& attention, std::int64_t rows, std::int64_t columns,
                     const device::Spec& device);
 
@@ -33,8 +34,8 @@ Deal deal_with_rest(const Attention& attention, std::int64_t rows, std::int64_t 
 Modelled gradient_of(const Attention& attention, const Deal& deal, Passes passes,
                      const device::Spec& device, const Writer& write);
 
-/// multiply_adds returns the multiply-adds of all blocks with an unmasked pair, compulsory_bytes
-/// the bytes of all inputs and outputs.
+/// multiply_adds returns the multiply-adds of all blocks with an unmasked pair. compulsory_bytes
+/// returns the bytes of all inputs and outputs.
 double multiply_adds(const Attention& attention);
 device::Bytes compulsory_bytes(const Attention& attention);
 
@@ -58,7 +59,7 @@ device::TaskId load_half_tile(device::Instructions& code, const Attention& atten
 device::Scratchpad vector_buffers(const Attention& attention, std::int64_t buffers,
                                   std::int64_t numbers, const device::Spec& device);
 
-/// Returns the tiles of all memories in one list.
+/// Returns the allocated parts of all memories in one list.
 std::vector<Buffer> listed(const std::vector<device::Scratchpad>& memories);
 
 }  // namespace assay::optimized::schedules

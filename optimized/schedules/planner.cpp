@@ -16,7 +16,7 @@ using device::ceil_divide;
 
 constexpr std::int64_t edge = 128;
 
-/// Returns the plan of a schedule, or nothing if it does not fit.
+/// Returns a schedule with its modelled time, or nothing if the schedule does not fit the device.
 template <class Schedule>
 std::optional<ModelledSchedule> plan_of(const std::string& name, const Attention& attention,
                                         const Schedule& schedule, const device::Spec& device) {
@@ -31,8 +31,8 @@ class Search {
  public:
   Search(const Attention& attention, const device::Spec& device) : a_(attention), device_(device) {}
 
-  /// Tries large iterations first. Later candidates are skipped if their L2 traffic alone takes
-  /// longer than the fastest schedule.
+  /// Tries large iterations first. Skips a later candidate if its L2 traffic alone takes longer
+  /// than the fastest schedule so far.
   std::vector<ModelledSchedule> all() {
     for (const std::int64_t rows : extents(a_.seq_q))
       for (const std::int64_t columns : extents(a_.seq_kv)) {
@@ -43,7 +43,7 @@ class Search {
   }
 
  private:
-  /// Returns the extents of iterations to try, in tiles; none is longer than the sequence.
+  /// Returns the extents of iterations to try, in tiles. No extent is longer than the sequence.
   static std::vector<std::int64_t> extents(std::int64_t seq) {
     std::vector<std::int64_t> all;
     for (const std::int64_t extent : {8, 7, 6, 5, 4, 3, 2, 1})
@@ -51,8 +51,8 @@ class Search {
     return all;
   }
 
-  /// Returns how many tiles of P and dS fit in L1 in addition to `operands` operand tiles. Both
-  /// numbers count parts of a tile; a tile has `parts` parts.
+  /// Returns the number of buffers for P and dS that fit in L1 in addition to `operands` operand
+  /// tiles. The argument and the result are in units of 1 / `parts` tile.
   std::int64_t score_buffers(std::int64_t operands, std::int64_t parts) const {
     const std::int64_t l1 = bytes_of(device_.memories.l1).count;
     const std::int64_t left = parts * l1 - operands * operand_tile(a_).count;
@@ -71,17 +71,16 @@ class Search {
 
   void add_woven(std::int64_t rows, std::int64_t columns, std::int64_t group) {
     if (group > rows || is_too_slow(rows, columns, group)) return;
-    // Half tiles of key and value are copied from L1 to L0B immediately, so they need few L1
-    // buffers. With a large group, each half tile is reused for more row tiles, so it is loaded
-    // less often.
+    // Half tiles of key and value stay in L1 only until they are copied to L0B, so they need few L1
+    // buffers. A larger group uses each half tile for more row tiles, so it is loaded less often.
     const std::int64_t stream = group >= 3 ? 1 : 2;
     Woven woven = {.rows = rows, .columns = columns, .group = group, .stream = stream};
     woven.score_buffers = score_buffers(2 * (2 * group + woven.stay()) + woven.stream, 2);
     add_vector_tiles(woven, {{1, 8192}, {2, 6656}, {4, 2048}});
   }
 
-  /// Returns whether the L2 traffic of such iterations alone takes longer than the fastest schedule
-  /// so far.
+  /// Returns whether the L2 traffic of iterations of this size alone takes longer than the fastest
+  /// schedule so far.
   bool is_too_slow(std::int64_t rows, std::int64_t columns, std::int64_t group) const {
     const auto of = [](std::int64_t numbers, std::int64_t shared_by) {
       return static_cast<double>(edge * numbers) / static_cast<double>(shared_by);
@@ -99,9 +98,9 @@ class Search {
     std::int64_t buffers, numbers;
   };
 
-  /// Tries few large tiles in the unified buffer first, then more and smaller ones. Stops if a plan
-  /// is more than 10 % slower than the fastest plan so far, because other tile sizes do not save
-  /// that much time.
+  /// First tries few large tiles in the unified buffer, then more and smaller ones. Stops if a
+  /// tiling is more than 10 % slower than the fastest one so far, because other tile sizes do not
+  /// save that much time.
   template <class Schedule>
   void add_vector_tiles(Schedule schedule, std::initializer_list<VectorTile> tiles) {
     if (schedule.score_buffers < 1) return;

@@ -17,7 +17,8 @@ std::string fixed(double value, int digits) {
   return text.str();
 }
 
-/// Formats for example "3126.5 us, 62.1 % of the cube, limited most by L2 (94.4 %)".
+/// Formats the time and the utilization of a schedule, for example "3126.5 us, 62.1 % of the cube,
+/// limited most by L2 (94.4 %)".
 std::string figures(const Workload& work, const Modelled& modelled) {
   const Bound bound = bound_of(modelled);
   const double reached = work.flop / modelled.seconds / work.peak;

@@ -21,16 +21,16 @@ struct Candidate {
   std::string not_taken = {};                ///< see Attention::not_taken
 };
 
-/// The minimal work (flop) and traffic (bytes) of a problem under any schedule. `utilised` names
-/// the units that do the work ("cube" or "vector cores"), `peak` is their peak in FLOP/s.
+/// The minimal work (flop) and memory traffic (bytes) of a problem under any schedule. `utilised`:
+/// name of the units that do the work ("cube" or "vector cores"); `peak`: their peak in FLOP/s.
 struct Workload {
   double flop, peak;
   device::Bytes compulsory;
   std::string_view utilised;
 };
 
-/// Reports the fastest of the schedules `all` with its buffers and its bottleneck, the second
-/// fastest, and the vendor's schedules for comparison. `all` is sorted by time.
+/// Formats a report: the fastest schedule in `all` with its buffers and its bottleneck, the second
+/// fastest, and the vendor's schedules for comparison. `all` must be sorted by time.
 std::string report_of(const Workload& work, const std::vector<Candidate>& all,
                       const std::vector<Candidate>& vendors, const device::Spec& device);
 

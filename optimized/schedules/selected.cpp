@@ -25,21 +25,22 @@ constexpr std::int64_t index_bytes = 4, reader_bytes = 8;
 
 std::size_t index(std::int64_t number) { return static_cast<std::size_t>(number); }
 
-/// An operand in L1: the instruction that loads it, and the last instruction that reads it.
+/// An operand in L1: the instruction that loads the operand, and the last instruction that reads
+/// the operand.
 struct Held {
   TaskId loaded, read = device::none;
 };
 
 std::int64_t channels(const Selection& s) { return s.head_dim + s.head_dim_v; }
 
-/// The key rows are adjacent in memory only if there is one key head.
+/// Loads the rows of a key block. The rows are adjacent in memory only if there is one key head.
 Held load_keys(device::Instructions& code, const Selection& s, std::int64_t dim,
                device::Ring& ring) {
   return {code.load({.rows = s.block, .row = dim * s.element, .contiguous = s.heads_kv == 1},
                     {ring.take()})};
 }
 
-/// The query heads of a group are adjacent in memory.
+/// Loads the rows of some tokens. The query heads of a group are adjacent in memory.
 Held load_tokens(device::Instructions& code, const Selection& s, std::int64_t tokens,
                  std::int64_t dim, device::Ring& ring) {
   return {code.load({.rows = tokens, .row = s.group * dim * s.element, .contiguous = tokens == 1},
@@ -155,8 +156,8 @@ class TokenWriting {
   std::optional<Chunk> before_;
 };
 
-/// Returns how many L0C buffers, in addition to dk and dv of a block, fit for tiles of scores or dP
-/// or for slices of dq.
+/// Returns how many small buffers fit in L0C (accumulators) in addition to dk and dv of a block.
+/// The small buffers contain tiles of scores or dP, or slices of dq.
 std::int64_t narrow_sums(const Selection& s, std::int64_t rows, const device::Spec& device) {
   const std::int64_t left =
       bytes_of(device.memories.l0c).count - s.block * channels(s) * fp32_bytes;
@@ -168,8 +169,8 @@ std::int64_t rows_of(const Selection& s, const ByBlock& by) {
   return round_up(by.tokens * s.group, fractal);
 }
 
-/// Writes the instructions of one core, which processes tiles of tokens. Each key block has
-/// `of_block` tiles.
+/// Writes the instructions of one core, which processes tiles of tokens. `of_block`: number of
+/// tiles of each key block.
 class BlockWriting {
  public:
   BlockWriting(const Selection& selection, const ByBlock& by, std::int64_t of_block,
@@ -258,8 +259,8 @@ class BlockWriting {
     blocks_.pop_front();
   }
 
-  /// Writes dk or dv of a block to global memory. If one core computed the block alone, it stores
-  /// the result; if several cores share the block, it adds its part.
+  /// Writes dk or dv of a block to global memory. If one core computed the whole block, it stores
+  /// the result. If several cores share the block, each core adds its part.
   void store(const Accumulator& sum, std::int64_t dim) {
     const Bytes fp32 = {s_.block * dim * fp32_bytes};
     if (by_.parts == 1)
@@ -279,7 +280,7 @@ class BlockWriting {
   std::deque<Waiting> waiting_;
 };
 
-/// The bytes that every schedule of a problem must at least read and write.
+/// The bytes that every schedule of the problem must at least read and write.
 struct Tensors {
   Bytes inputs, outputs, row_inputs, statistics, lists;
   std::int64_t dq = 0, dkv = 0;  ///< in numbers of fp32
@@ -324,8 +325,8 @@ std::int64_t cube_cores(const device::Spec& device) {
   return static_cast<std::int64_t>(device.cores.cube.value);
 }
 
-/// The number of tiles that a core processes: for one block (of_block), and in total on the busiest
-/// core (of_core).
+/// The numbers of tiles: of_block, for one block on one core; of_core, in total on the busiest
+/// core. active: the number of active cores.
 struct Deals {
   std::int64_t of_block, of_core, active;
 };
@@ -344,8 +345,8 @@ Deals deals_of(const Selection& s, const ByBlock& by, const device::Spec& device
   return {most, of_core, std::clamp<std::int64_t>(items, 1, cores)};
 }
 
-/// Returns the selection with each block split into `cuts` smaller blocks; every list then has
-/// `cuts` times the entries.
+/// Returns the selection with each block split into `cuts` smaller blocks. Every list then has
+/// `cuts` times as many entries.
 Selection cut(Selection s, std::int64_t cuts) {
   s.block /= cuts, s.count *= cuts;
   for (auto& [listed, blocks] : s.demand) blocks *= cuts;

@@ -4,8 +4,8 @@
 
 namespace assay::optimized::schedules {
 
-/// flop_of returns the floating-point operations of all pairs of query and listed key,
-/// compulsory_bytes the bytes of all inputs and outputs.
+/// flop_of returns the floating-point operations of all pairs of query and listed key.
+/// compulsory_bytes returns the bytes of all inputs and outputs.
 double flop_of(const Selection& selection);
 device::Bytes compulsory_bytes(const Selection& selection);
 

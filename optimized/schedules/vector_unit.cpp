@@ -62,11 +62,11 @@ TaskId VectorUnit::gradient(std::int64_t scores, TaskId ready, const Places& pla
   TaskId stored = device::none;
   for (std::int64_t at = 0; at < scores; at += tile_) {
     const std::int64_t numbers = std::min(tile_, scores - at);
-    // fp32 results are stored without a cast.
+    // fp32 results need no cast before the store.
     const Cycles cast =
         element_.count == fp32_bytes ? Cycles{} : cycles_of(spec, {&v.cast_to_16bit}, numbers);
-    // Tiles in the format of the cube core are converted to rows before the arithmetic, and results
-    // are converted back before the store.
+    // Tiles in the format of the cube (matrix) core are converted to rows before the arithmetic,
+    // and results are converted back before the store.
     const Cycles formats = exchange_ == Exchange::rows
                                ? Cycles{}
                                : vector(spec, v.copy, {numbers * fp32_bytes}) +

@@ -7,17 +7,18 @@
 
 namespace assay::optimized::schedules {
 
-/// Cycles of a vector core per 256 B of fp32, from row F11 of the table that `assay_bench
-/// validation` prints: the softmax of 128 x 256 scores takes 2488.9 cycles and rescaling the sums
-/// 833.7 cycles, each on two cores.
+/// Cycles of a vector core per 256 B of fp32 numbers. Source: a measurement (row F11 of the table
+/// that `assay_bench validation` prints). On two vector cores, the softmax of 128 x 256 scores
+/// takes 2488.9 cycles, and rescaling the sums takes 833.7 cycles.
 inline constexpr double softmax_slope = 2488.9 / 256, rescale_slope = 833.7 / 128;
 
 /// Models a vector core: it loads rows of scores and dP to the unified buffer, computes, and stores
 /// the results.
 class VectorUnit {
  public:
-  /// Each kind of tile has `buffers` buffers of `tile` numbers. An element of a result is stored in
-  /// `element` bytes. A buffer is reused when the result that was computed from it is stored.
+  /// `buffers`: number of buffers for each kind of tile; `tile`: numbers in a buffer; `element`:
+  /// bytes of a stored result. A buffer of inputs becomes free when the result that is computed
+  /// from it has been stored.
   VectorUnit(device::Instructions& code, std::size_t buffers, std::int64_t tile,
              device::Bytes element, Exchange exchange = Exchange::rows, Features features = {})
       : code_(code),
@@ -28,11 +29,11 @@ class VectorUnit {
         left_(buffers),
         right_(buffers) {}
 
-  /// Computes P of `scores` scores (forward_softmax), or rescales the sums of the forward
-  /// (rescale). forward_softmax returns the last store.
+  /// forward_softmax models the computation of P from `scores` scores, and returns the last store.
+  /// rescale models the multiplication of the forward's sums by a new factor.
   device::TaskId forward_softmax(std::int64_t scores, device::TaskId ready);
   void rescale(std::int64_t numbers, device::TaskId ready);
-  /// The instructions after which the destinations of P and dS in global memory are free.
+  /// The instructions after which the destinations of P and of dS in global memory are free.
   struct Places {
     device::TaskId prob = device::none, dscore = device::none;
   };
@@ -41,12 +42,12 @@ class VectorUnit {
   device::TaskId gradient(std::int64_t scores, device::TaskId ready, const Places& places);
 
  private:
-  /// Bytes that a pass moves in addition to the scores and its result.
+  /// The bytes that a pass moves in addition to the scores and the result.
   struct Extra {
     device::Bytes loaded, stored;
   };
 
-  /// Loads `scores` numbers and the extra bytes, computes, and stores the result.
+  /// Loads `scores` numbers and the additional bytes, computes, and stores the result.
   device::TaskId pass(device::Ring& buffers, std::int64_t scores, device::Cycles cycles,
                       device::TaskId ready, device::TaskId place = device::none,
                       const Extra& extra = {});

@@ -21,33 +21,35 @@ constexpr std::int64_t edge = 128, fp32_bytes = 4;
 
 std::size_t index(std::int64_t number) { return static_cast<std::size_t>(number); }
 
-/// A tile in L1: the instruction that loads it, and the last instruction that reads it.
+/// A tile in L1: the instruction that loads the tile, and the last instruction that reads the tile.
 struct Held {
   TaskId loaded, read = device::none;
 };
 
-/// The order in which an iteration computes the gradients. The memory of P is free after dv, that
-/// of dS after dk.
+/// The order in which an iteration computes the gradients. The memory of P is free after dv, the
+/// memory of dS after dk.
 enum class Pass : std::uint8_t { dq, dv, dk };
 
-/// The position of a product in a pass that computes `sums` sums of `terms` products each.
+/// The position of a matrix product in a pass. The pass computes `sums` sums of `terms` products
+/// each.
 struct Place {
   std::int64_t sum, sums, term, terms;
 };
 
-/// Returns how many products of the previous iteration are computed before half tile number
-/// `halves` of scores or dP.
+/// The kernel interleaves two iterations: between half tiles of scores and dP of one iteration, it
+/// computes matrix products of the previous iteration. `products` is the number of these products.
+/// Returns how many of them the kernel computes before half tile number `halves`.
 std::size_t products_due(std::int64_t halves, std::int64_t tiles, std::size_t products) {
   return products * index(halves) / index(4 * tiles);
 }
 
-/// How many tiles of P are in global memory at the same time, and how many of dS.
+/// The maximum numbers of tiles of P and of dS that are in global memory at the same time.
 struct Exchanged {
   std::int64_t probs, dscores;
 };
 
-/// Returns the largest number of tiles that are stored but not yet read, at any time of an
-/// iteration.
+/// Returns the maximum number of tiles of P and of dS that are stored but not yet read, over a
+/// whole iteration.
 Exchanged exchanged(const Woven& w) {
   const std::int64_t tiles = w.rows * w.columns;
   Exchanged most = {0, 0};
@@ -67,7 +69,8 @@ Exchanged exchanged(const Woven& w) {
   return most;
 }
 
-/// Writes the instructions of one core.
+/// Writes the instructions of one core for the woven schedule, which interleaves the products of
+/// two iterations.
 class Weaving {
  public:
   Weaving(const Attention& attention, const Woven& woven, device::Instructions& code)
@@ -85,7 +88,7 @@ class Weaving {
         probs_(index(exchanged(woven).probs)),
         dscores_(index(exchanged(woven).dscores)) {}
 
-  /// Writes `rounds` iterations. If `rest` is not 0, it writes one more iteration with `rest`
+  /// Writes `rounds` iterations. If `rest` is not 0, also writes a last iteration with only `rest`
   /// columns.
   void write(std::int64_t rounds, std::int64_t rest) {
     for (std::int64_t round = 0; round < rounds; ++round) write_round(w_.columns);
@@ -103,13 +106,14 @@ class Weaving {
     done_ = 0;
   }
 
-  /// Computes the products of the previous iteration up to index `until`.
+  /// Computes the products of the previous iteration that are not done yet, up to index `until`
+  /// (exclusive).
   void add_products(std::size_t until) {
     for (; done_ < std::min(until, due_.size()); ++done_) due_[done_]();
   }
 
-  /// Computes scores and dP of an iteration; in between, it computes products of the previous
-  /// iteration.
+  /// Computes scores and dP of an iteration. Between their products, computes products of the
+  /// previous iteration.
   void scores_and_dprob(std::vector<TaskId>& staged) {
     halves_ = 0;
     for (std::int64_t first = 0; first < w_.rows; first += w_.group) {
@@ -120,7 +124,8 @@ class Weaving {
     }
   }
 
-  /// For each column, the cube core computes scores and dP, then the vector cores compute P and dS.
+  /// Computes a group of row tiles. For each column, the cube (matrix) core computes scores and dP,
+  /// then the vector cores compute P and dS.
   TaskId group_of(std::int64_t rows) {
     std::vector<Held> query, dy;
     TaskId stored = device::none;
@@ -134,9 +139,9 @@ class Weaving {
     return stored;
   }
 
-  /// Multiplies some row tiles with a column tile, in two halves. Returns the task that drains the
-  /// last product. A row tile is loaded at its first use, so that products of the previous
-  /// iteration find free buffers for their tiles.
+  /// Multiplies some row tiles with a column tile, in two halves. Returns the instruction that
+  /// writes the last product to global memory. A row tile is loaded at its first use, so that
+  /// products of the previous iteration find free buffers for their tiles.
   TaskId products(std::vector<Held>& rows, std::int64_t count, Tile of, TaskId room) {
     const Extents extents = {edge, edge / 2, channels(of)};
     const bool stays = cube_.can_hold(extents);
@@ -165,7 +170,7 @@ class Weaving {
 
   std::int64_t channels(Tile of) const { return of == Tile::key ? a_.channels() : a_.channels_v(); }
 
-  /// Computes P and dS of one tile in each row.
+  /// Computes P and dS of one tile per row, for `rows` rows of tiles.
   TaskId stage(std::int64_t rows, TaskId drained) {
     const TaskId scores = code_.add_handover(Pipe::fixpipe, {drained});
     TaskId stored = device::none;
@@ -174,8 +179,8 @@ class Weaving {
     return stored;
   }
 
-  /// Returns the products of the gradients: dq row by row, while the keys stay in L1, then dv and
-  /// dk column by column, while dy and query stay in L1.
+  /// Returns the products of the gradients in their order: first dq row by row, while the keys stay
+  /// in L1, then dv and dk column by column, while dy and query stay in L1.
   std::vector<std::function<void()>> gradients_of(const std::vector<TaskId>& staged) {
     std::vector<std::function<void()>> products;
     for (const Pass pass : {Pass::dq, Pass::dv, Pass::dk}) {
@@ -191,9 +196,9 @@ class Weaving {
     return products;
   }
 
-  /// Computes one product of a pass (dq, dv or dk) and adds it to its sum. The tile of P or dS is
-  /// loaded in halves, so that loads overlap with products. The operands that stay in L1 are loaded
-  /// for the first sum and freed after the last sum.
+  /// Computes one product of a pass (dq, dv or dk) and adds the product to its sum. The tile of P
+  /// or dS is loaded in halves, so that loads overlap with products. The operands that stay in L1
+  /// are loaded for the first sum and freed after the last sum.
   void add(Pass pass, const Place& at, TaskId ready) {
     const auto& [sum, sums, term, terms] = at;
     const Tile of = pass == Pass::dv ? Tile::value : Tile::key;

@@ -5,8 +5,8 @@
 #include "assay/spec/call.hpp"
 #include "checks/refusals.hpp"
 
-/// Checks of arguments that block-selected attention and its gradient have in common. Each operator
-/// gives them the ids of its own requirements.
+/// Argument checks that block-selected attention and its gradient have in common. Each operator
+/// passes the ids of its own requirements.
 namespace assay::optimized::selected {
 
 inline constexpr std::int64_t largest_group = 32;

@@ -19,8 +19,8 @@ constexpr float nothing_yet = -std::numeric_limits<float>::infinity();
 
 constexpr std::int64_t tokens_per_tile = 16;
 
-/// The buffers of one host thread. `weights` has a row per listed key and a column per query head,
-/// so that keys need not be transposed.
+/// The buffers of one host thread. `weights` has one row per listed key and one column per query
+/// head, so that keys need not be transposed.
 struct ForwardTiles {
   Floats storage;
   std::vector<std::byte> staged;
@@ -61,7 +61,7 @@ class Forward {
   void run(std::int64_t threads);
 
  private:
-  /// A query token and a key head.
+  /// The position of a query token. The key head takes the place of the query head.
   using Token = spec::RowPosition;
 
   Rows rows(const spec::Tensor& tensor, const spec::Extents& extents) const {
@@ -161,7 +161,7 @@ void Forward::scores(const Token& at, const ForwardTiles& t) const {
 }
 
 /// Replaces the scores by probabilities, rounded to the tensor type. Probabilities of masked keys,
-/// and of fully masked rows, are exactly zero.
+/// and of all keys in a fully masked row, are exactly zero.
 void Forward::weigh(ForwardTiles& t) const {
   const std::int64_t rows = lists_.slots() * keys();
   std::fill_n(t.sum, group(), 0.0F);
@@ -181,7 +181,7 @@ void Forward::weigh(ForwardTiles& t) const {
   }
 }
 
-/// A row whose maximum is still minus infinity is fully masked.
+/// If the maximum of a row is still minus infinity, the row is fully masked.
 void Forward::finish(const Token& at, const ForwardTiles& t) {
   for (std::int64_t g = 0; g < group(); ++g) {
     const Token row = {at.b, at.n * group() + g, at.s};

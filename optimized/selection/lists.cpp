@@ -25,8 +25,8 @@ std::int64_t Lists::block(std::int64_t b, std::int64_t kv, std::int64_t token,
   return block;
 }
 
-/// Rejects block indices outside the sequence. The documents do not define such indices, and the
-/// kernel would access the memory of other rows.
+/// Rejects block indices outside the sequence. The documents do not define such indices; without
+/// this check, the kernel would access the memory of other rows.
 void Lists::refuse_unless_inside(std::string_view requirement) const {
   const spec::Extents& extents = index_.extents();
   for (std::int64_t b = 0; b < extents.batch; ++b)

@@ -7,8 +7,8 @@
 
 namespace assay::optimized::selected {
 
-/// Reads and writes softmax_max or softmax_sum. Each row has one number, which is stored several
-/// times (replicas).
+/// Reads and writes softmax_max or softmax_sum. Each row has one number, which the tensor contains
+/// several times (replicas).
 class RowNumbers {
  public:
   /// Keeps references to the tensor and the kernels. `extents`: the extents of query.
@@ -20,7 +20,7 @@ class RowNumbers {
     rows_.read({row.b, row.n, row.s, 1}, {.at = replicas, .stride = tile::lanes});
     return replicas[0];
   }
-  /// Stores the number of a row. The tensor must be writable.
+  /// Stores the statistic (softmax maximum or sum) of a row. The tensor must be writable.
   void write(const spec::RowPosition& row, float number, spec::Tensor& tensor) const {
     float replicas[tile::lanes];
     std::fill_n(replicas, spec::statistics_replicas, number);

@@ -25,8 +25,8 @@ constexpr std::int64_t dim = Problem::head_dim;
 constexpr std::int64_t all_keys = std::numeric_limits<std::int64_t>::max();
 
 /// The data of a sequence while its tokens are processed: the sums of d_key (rope channels last)
-/// and d_value, and for each token a key: the token and all tokens before it have added everything
-/// to the keys before this one.
+/// and d_value, and one counter per token. The counter of a token is a key index. This token and
+/// all earlier tokens will add nothing more to keys below this index.
 struct SequenceSums {
   Tile d_key, d_value;
   std::unique_ptr<std::atomic<std::int64_t>[]> added;
@@ -36,9 +36,10 @@ using Tokens = WorkList<SequenceSums>;
 using Token = Tokens::Item;
 using Keys = std::span<const std::int64_t>;
 
-/// One run. Tokens are independent except for the sums over queries, to which they must add in
-/// ascending order: a token adds to a key when all tokens before it have added to all keys up to
-/// this one. Threads take tokens in ascending order, so the first unfinished token never waits.
+/// One run of the gradient. Tokens are independent except for the sums over queries, to which they
+/// must add in ascending order. A token adds to a key after all earlier tokens have finished with
+/// the keys up to this one. Threads take tokens in ascending order, so the first unfinished token
+/// never waits.
 class Gradient {
  public:
   Gradient(const Problem& problem, const Op::Inputs& inputs, Op::Outputs& outputs,
@@ -141,7 +142,7 @@ ThreadTiles& Gradient::prepare(std::int64_t thread) const {
   return tiles;
 }
 
-/// Allocates sums for as many sequences as can be in progress at the same time.
+/// Allocates sums for the maximum number of sequences that can be in progress at the same time.
 void Gradient::prepare_sums() {
   const std::int64_t slots = tokens_.slots_for(threads_), rows = problem_.seq_kv;
   const auto carve_sums = [&](Carver& carver, SequenceSums& sums) {
@@ -183,7 +184,8 @@ Demand Gradient::run() {
   return demand_;
 }
 
-/// Writes the zeros of sequences without queries, which have no token.
+/// Writes the zero gradients of keys in sequences without queries, because no token processes these
+/// keys.
 void Gradient::write_unread_keys() {
   for (std::int64_t b = 0; b < problem_.batch; ++b) {
     if (queries_.length(b) > 0 || keys_.length(b) == 0) continue;
@@ -224,9 +226,9 @@ void Gradient::process(const Token& token, ThreadTiles& t) {
   advance(added, all_keys);
 }
 
-/// Reads the query rows of a token, and computes the row term, the sum of d_out * out.
+/// Reads the query rows of a token, and computes the row term (sum of d_out * out).
 void Gradient::load_token(const Token& token, ThreadTiles& t) const {
-  // d_query holds out here: it is not used before the first tile.
+  // Uses the memory of d_query as a buffer for out. d_query is unused before the first tile.
   const Tile out = t.d_query;
   for_each_head(token, [&](std::int64_t n, const RowSpan& row) {
     query_.read(row, {.at = t.query.row(n), .stride = t.query.stride});
@@ -238,7 +240,7 @@ void Gradient::load_token(const Token& token, ThreadTiles& t) const {
   });
 }
 
-/// Reads softmax_max or softmax_sum: one number for each token and head, the head last.
+/// Reads softmax_max or softmax_sum. Each token and head has one number; the head is the last axis.
 float Gradient::statistic(const spec::Tensor& tensor, const RowSpan& row) const {
   const bool packed = is_packed(problem_.layout);
   const std::int64_t token = packed ? queries_.start(row.b) + row.first : row.first;
@@ -269,7 +271,7 @@ void Gradient::process_tile(const Token& token, Keys keys, ThreadTiles& t, Sum d
   add_to_keys(token, keys, t);
 }
 
-/// Copies the rows of the keys, consecutive keys together.
+/// Copies the rows of the listed keys to a tile. Consecutive keys are copied together.
 void Gradient::gather(const Token& token, Keys keys, const ThreadTiles& t) const {
   for (std::size_t first = 0, next; first < keys.size(); first = next) {
     next = first + 1;
@@ -287,7 +289,8 @@ void Gradient::gather(const Token& token, Keys keys, const ThreadTiles& t) const
   if (value_) transpose(t.value, count, dim, t.value_transposed);
 }
 
-/// Adds the gradients of a tile to the sums of its keys, after the token before has done so.
+/// Adds the gradients of a tile to the sums of its keys, after all earlier tokens have added to
+/// these keys.
 void Gradient::add_to_keys(const Token& token, Keys keys, const ThreadTiles& t) const {
   SequenceSums& sums = *token.slot;
   const auto at = static_cast<std::size_t>(token.index);
@@ -297,7 +300,8 @@ void Gradient::add_to_keys(const Token& token, Keys keys, const ThreadTiles& t) 
     kernels_.add(t.d_key.row(row), width(), sums.d_key.row(keys[k]));
     kernels_.add(t.d_value.row(row), dim, sums.d_value.row(keys[k]));
   }
-  // If a list repeats a block, the next tile can begin with the last key of this one.
+  // If a list repeats a block, the last key of this tile can also be the first key of the next
+  // tile.
   const std::int64_t *next = keys.data() + keys.size(), *end = t.keys.data() + t.keys.size();
   const bool repeats = next != end && *next == keys.back();
   advance(sums.added[at], keys.back() + (repeats ? 0 : 1));
@@ -310,8 +314,8 @@ void Gradient::write_d_query(const Token& token, const ThreadTiles& t) {
   });
 }
 
-/// Scales and stores the gradients of the keys of a sequence. Without a value tensor, adds both
-/// gradients after the scaling.
+/// Scales and stores the gradients of the keys of a sequence. If the call has no value tensor, adds
+/// the gradients of key and value after the scaling.
 void Gradient::write_keys(std::int64_t b, const SequenceSums& sums) {
   const RowSpan span = {.b = b, .n = 0, .first = 0, .count = keys_.length(b)};
   float scale = scale_;

@@ -32,8 +32,8 @@ struct Execution {
   std::int64_t threads;
 };
 
-/// Fills the viewed elements of all gradients. Returns the work that the lists gave. Errors:
-/// spec::Rejected for a list that names a block without visible keys; in this case, nothing is
+/// Computes the viewed elements of all gradients. Returns the amount of work that the lists caused.
+/// Errors: spec::Rejected if a list contains a block without visible keys; in this case, nothing is
 /// written.
 Demand compute_gradient(const spec::SparseFlashProblem& problem,
                         const spec::SparseFlashAttentionGrad::Inputs& inputs,

@@ -8,19 +8,20 @@
 
 namespace assay::optimized::sparse_flash {
 
-/// The number of keys that query `token` of sequence `b` may see: the first keys of its sequence.
+/// Returns the number of keys that query `token` of sequence `b` may see, counted from the start of
+/// its sequence.
 std::int64_t visible_keys(const spec::SparseFlashProblem& problem, std::int64_t b,
                           std::int64_t token);
 
-/// The keys that the list of each query token names.
+/// Reads the block list of each query token and returns its keys.
 class KeyLists {
  public:
-  /// Keeps references to its arguments. Errors: spec::Rejected (SFAG-C32) if an entry that counts
-  /// is not a block with a visible key; a negative entry ends a list.
+  /// Keeps references to its arguments. A negative entry ends a list. Errors: spec::Rejected
+  /// (requirement SFAG-C32) if an earlier entry is not a block with a visible key.
   KeyLists(const spec::SparseFlashProblem& problem, const spec::Tensor& sparse_indices);
 
-  /// Sets `keys` to the visible keys of the listed blocks, ascending; positions are relative to the
-  /// sequence. A block that is listed several times has its keys several times.
+  /// Writes the visible keys of the listed blocks to `keys`, in ascending order, as positions in
+  /// the sequence. If a block is listed several times, its keys occur several times.
   void read(std::int64_t b, std::int64_t token, std::vector<std::int64_t>& keys) const;
 
  private:

@@ -99,7 +99,7 @@ class Writing {
     bool starts = false, ends = false;
   };
 
-  /// Computes the gradients of the tile whose scores were computed last.
+  /// Computes the gradients of the previous tile. Its scores are already computed.
   void finish() {
     if (before_) gradients(*before_);
     before_.reset();
@@ -148,8 +148,8 @@ class Writing {
     if (tile.ends) tokens_.give(of_d_out);
   }
 
-  /// Computes a product with many columns, slice by slice. Returns the last instruction that reads
-  /// L1.
+  /// Computes a matrix product with many columns, slice by slice. Returns the last instruction that
+  /// reads L1.
   TaskId product(const Extents& of, TaskId left, TaskId right, Drain drain) {
     TaskId read = device::none;
     for (std::int64_t at = 0; at < of.n; at += slice) {
@@ -203,8 +203,9 @@ Workload work_of(const Gathering& of, const device::Spec& device) {
       .utilised = "cube"};
 }
 
-/// Adds the launch and the passes over global memory: they clear the sums of the keys, compute the
-/// row terms, and store all sums as outputs.
+/// Returns the modelled time, including the launch and the passes over global memory. The passes
+/// clear the sums of the keys, compute the row terms (sums of d_out * out), and store all sums as
+/// outputs.
 Modelled model(const Gathering& of, const ByToken& by, const device::Spec& device) {
   buffers_of(of, by, device);
   const auto cores = static_cast<std::int64_t>(device.cores.cube.value);
@@ -258,7 +259,7 @@ std::vector<Candidate> candidates(const Gathering& of, const device::Spec& devic
 
 }  // namespace
 
-/// The vendor's kernel has tiles of 128 keys.
+/// The tiles of the vendor's kernel have 128 keys.
 std::string report(const Gathering& of, const device::Spec& device) {
   return report_of(work_of(of, device), candidates(of, device), candidates(of, device, {128}),
                    device);

@@ -9,7 +9,7 @@ namespace assay::optimized {
 
 namespace sparse_flash {
 
-/// The properties of a problem that determine its time.
+/// The properties of a sparse-attention problem that determine its time.
 struct Gathering {
   std::int64_t heads = 1;              ///< query heads of a token
   std::int64_t tokens = 1;             ///< query tokens with keys, of all sequences
@@ -26,9 +26,10 @@ Gathering gathering_of(const spec::SparseFlashProblem& problem);
 
 namespace schedules {
 
-/// As in planner.hpp, for schedules that process one token after the other. The vector cores gather
-/// the rows of a tile of listed keys ahead of the cube core; d_key and d_value of a tile are added
-/// in global memory.
+/// The functions have the same names and tasks as those in planner.hpp, but are for schedules that
+/// process one token after the other. The vector cores gather the rows of a tile of listed keys
+/// before the cube (matrix) core needs them; d_key and d_value of a tile are added in global
+/// memory.
 std::string report(const sparse_flash::Gathering& gathering, const device::Spec& device);
 std::string trace(const sparse_flash::Gathering& gathering, const device::Spec& device);
 

@@ -13,19 +13,20 @@ constexpr std::int64_t most_sequences = 256, longest_query = 128 * 1024, most_he
 
 bool is_packed(const Call& call) { return *call.attributes.layout == "TND"; }
 
-/// The extent of an axis, counted from the last one: 0 channels, 1 heads, 2 tokens.
+/// Returns the extent of an axis. Axes are counted from the last one: 0 means channels, 1 means
+/// heads, 2 means tokens.
 std::int64_t from_last(const spec::Parameter& tensor, std::size_t axis) {
   return tensor.shape[tensor.shape.size() - 1 - axis];
 }
 
-/// Returns the shape of a tensor with another number of heads and channels.
+/// Returns `shape` with `heads` heads and `channels` channels in its last two axes.
 spec::Shape with(spec::Shape shape, std::int64_t heads, std::int64_t channels) {
   shape[shape.size() - 2] = heads;
   shape.back() = channels;
   return shape;
 }
 
-/// Reports the first given tensor that has another shape.
+/// Returns a text about the first given tensor with another shape, or nothing.
 Refusal first_of_other_shape(const spec::Shape& expected,
                              std::initializer_list<NamedParameter> tensors) {
   for (const NamedParameter& tensor : tensors)
@@ -102,7 +103,8 @@ Refusal attention(const Call& call) {
   return first_of_other_shape(p.query.shape, {{"dOut", &p.d_out}, {"out", &p.out}});
 }
 
-/// Checks that the key head is an axis before the tokens, and the query heads are the last axis.
+/// Checks the shapes of the softmax statistics: the key-head axis precedes the tokens, and the
+/// query heads are the last axis.
 Refusal statistics(const Call& call) {
   const auto& p = call.parameters;
   spec::Shape expected = {1, from_last(p.query, 2), from_last(p.query, 1)};

@@ -18,13 +18,13 @@ using Problem = spec::SparseFlashProblem;
 
 constexpr std::int64_t index_bytes = 4;
 
-/// The largest number of keys that a token attends to.
+/// Returns the largest number of keys to which a token can attend.
 std::int64_t most_keys(const Problem& p) {
   return std::min(p.seq_kv, p.sparse_block_size * p.sparse_block_count);
 }
 
-/// Returns the traffic of the passes before and after the tiles: clear the sums of d_key and
-/// d_value, compute the row terms, and store all sums as gradients.
+/// Returns the memory traffic of the passes before and after the tiles: clear the sums of d_key and
+/// d_value, compute the row terms (sums of d_out * out), and store all sums as gradients.
 Traffic passes(const Problem& p) {
   const Bytes element = {spec::size_of(p.dtype)};
   const std::int64_t rows = query_extents(p).rows(), keys = key_extents(p).rows();
@@ -37,8 +37,8 @@ Traffic passes(const Problem& p) {
                      (rows * width + keys * width + values) * element};
 }
 
-/// Returns the traffic that copies the listed rows to adjacent rows, so that the cube cores can
-/// load them.
+/// Returns the memory traffic of copying the listed rows to adjacent rows, so that the cube
+/// (matrix) cores can load them.
 Traffic gathering(const Problem& p, const Demand& demand) {
   const std::int64_t channels =
       Problem::head_dim + p.head_dim_rope + (p.is_merged() ? 0 : Problem::head_dim);
@@ -84,7 +84,8 @@ Traffic traffic(const Problem& p, const Tiling& tiling, const Demand& demand) {
                                             .element = spec::size_of(p.dtype),
                                             .features = [](std::int64_t) { return Bytes{0}; }},
                                            tiling);
-  // The gradients of the keys of a tile are added in global memory, so each tile is a record.
+  // The kernel adds the key gradients of each tile in global memory. In the model of the memory
+  // traffic, each tile is therefore a record (a group of tiles whose sums are added at once).
   Traffic all = BlockCounts{demand.tiles, demand.tiles, demand.tiles} * of_block;
   all += gathering(p, demand);
   all += passes(p);

@@ -2,8 +2,8 @@
 
 #include "tile/pairs.hpp"
 
-// Compiled for AVX-512 and AMX. As in body.hpp, everything is in an unnamed namespace, and no
-// inline function of the standard library is called.
+// This file is compiled for AVX-512 and AMX. As in body.hpp, everything is in an unnamed namespace,
+// and no inline function of the standard library is called.
 
 namespace assay::optimized::tile {
 namespace {
@@ -11,17 +11,17 @@ namespace {
 /// Rows and columns of a tile register, in four-byte numbers. A block of a product consists of 2 x
 /// 2 tile registers.
 constexpr std::int64_t edge = 16, block = 2 * edge;
-/// Largest depth for which a buffer contains the transposed left operand. For a deeper product, the
-/// left operand is transposed again for every block of columns.
+/// Largest depth at which a buffer contains the whole transposed left operand. For a deeper
+/// product, the left operand is transposed again for every block of columns.
 constexpr std::int64_t most_turned = 128;
 
-/// A compiler barrier. The compiler does not know that the AMX unit reads and writes memory; it
-/// must not move loads and stores across this call.
+/// A compiler barrier: the compiler must not move loads and stores across this call. The compiler
+/// does not know that the AMX unit reads and writes memory.
 void settle() { __atomic_signal_fence(__ATOMIC_SEQ_CST); }
 
-/// Tile registers 0 to 3 contain sums, 4 and 5 rows of the left operand, 6 and 7 columns of the
-/// right operand. The register numbers are part of an instruction, so every register needs its own
-/// instruction.
+/// Executes AMX instructions. Tile registers 0 to 3 contain sums, 4 and 5 rows of the left operand,
+/// 6 and 7 columns of the right operand. The register numbers are part of an instruction, so every
+/// register needs its own instruction.
 class Unit {
  public:
   Unit() {
@@ -73,8 +73,8 @@ class Unit {
   }
 };
 
-/// Emulates the AMX unit with other instructions. With it, machines without AMX can test the rest
-/// of this file, and machines with AMX can test the unit.
+/// Emulates the AMX unit with other instructions. Machines without AMX can then test the rest of
+/// this file, and machines with AMX can compare the unit with the emulation.
 class Emulation {
  public:
   void clear() {
@@ -89,8 +89,8 @@ class Emulation {
     for (std::int64_t i = 0; i < block; ++i)
       for (std::int64_t j = 0; j < block; ++j) to[i * row + j] = sums_[i][j];
   }
-  /// The lower and the upper halves of the pairs have separate chains, which start at zero. At the
-  /// end, the sum of both chains is added once.
+  /// Adds the pairs of numbers in two separate chains that start at zero: one for the lower halves,
+  /// one for the upper halves. At the end, the sum of both chains is added to the result.
   void multiply(const Pair* a, std::int64_t a_row, const Pair* b, std::int64_t b_row) {
     for (std::int64_t i = 0; i < block; ++i)
       for (std::int64_t j = 0; j < block; ++j) {
@@ -105,7 +105,7 @@ class Emulation {
   }
 
  private:
-  /// Flushes subnormal numbers to zero.
+  /// Returns `x`, or zero if `x` is subnormal.
   static float kept(float x) { return __builtin_fabsf(x) < 0x1p-126F ? 0 * x : x; }
   /// Converts the bf16 number in the upper half of a pair to fp32.
   static float number(Pair pair) {
@@ -137,8 +137,8 @@ void turn(const Pair* from, std::int64_t from_depth, std::int64_t rows, std::int
       lines[k + 2 * half] = _mm512_unpacklo_epi64(x, y);
       lines[k + 2 * half + 1] = _mm512_unpackhi_epi64(x, y);
     }
-  // After this step, quarter p of register 4 q + r contains column 4 p + r of the rows 4 q to 4 q +
-  // 3.
+  // After this loop, each quarter of a register contains one column of four rows. Quarter p of
+  // register 4 q + r contains column 4 p + r of the rows 4 q to 4 q + 3.
   for (int r = 0; r < 4; ++r) {
     const __m512i even0 = _mm512_shuffle_i32x4(lines[r], lines[4 + r], 0x88);
     const __m512i odd0 = _mm512_shuffle_i32x4(lines[r], lines[4 + r], 0xDD);
@@ -152,8 +152,8 @@ void turn(const Pair* from, std::int64_t from_depth, std::int64_t rows, std::int
   for (std::int64_t i = 0; i < edge; ++i) _mm512_storeu_si512(to + i * to_row, turned[i]);
 }
 
-/// A buffer for rows [i, i + block) of the left operand at the depths [k, k + depth). It contains
-/// rows of pairs, zero-padded to full registers.
+/// A buffer for rows [i, i + block) of the left operand at the depths [k, k + depth). The buffer
+/// contains rows of pairs, zero-padded to full registers.
 struct LeftSide {
   alignas(64) Pair pairs[block][most_turned];
 
@@ -180,8 +180,8 @@ struct LeftSide {
   }
 };
 
-/// Returns whether the result needs any row of the block, in the `groups` groups of lanes from
-/// column j on.
+/// Returns whether the caller needs a row of the block that starts at row i and column j. The block
+/// has `groups` groups of lanes.
 bool is_asked(const PairProduct& p, std::int64_t i, std::int64_t j, std::int64_t groups) {
   if (p.asked == nullptr) return true;
   for (std::int64_t g = 0; g < groups; ++g) {
@@ -191,8 +191,8 @@ bool is_asked(const PairProduct& p, std::int64_t i, std::int64_t j, std::int64_t
   return false;
 }
 
-/// A buffer for the sums of a block that cannot be computed directly in c: a block at the edge of
-/// the product, or a block whose product is added to c at the end.
+/// A buffer for the sums of a block if they cannot be computed directly in c: for a block at the
+/// edge of the product, or if the block is added to c at the end.
 struct Sums {
   alignas(64) float of[block][block];
 

@@ -5,11 +5,11 @@
 #include "tile/kernels.hpp"
 
 namespace assay::optimized::tile {
-// Compiled once for each instruction set, like body.hpp.
+// This file is compiled once for each instruction set, like body.hpp.
 namespace {
 
-/// Returns the smallest range that contains the row ranges of `count` groups of columns, widened to
-/// full blocks.
+/// Returns the smallest range of full 8-row blocks that contains the row ranges of `count` groups
+/// of columns.
 RowRange asked_rows(const RowRange* asked, std::int64_t rows, std::int64_t group, int count) {
   constexpr std::int64_t block = 8;
   if (asked == nullptr) return {0, rows};

@@ -3,8 +3,8 @@
 #include "tile/asked_rows.hpp"
 #include "tile/pairs.hpp"
 
-// Compiled for AVX-512 BF16. As in body.hpp, everything is in an unnamed namespace, and no inline
-// function of the standard library is called.
+// This file is compiled for AVX-512 BF16. As in body.hpp, everything is in an unnamed namespace,
+// and no inline function of the standard library is called.
 
 namespace assay::optimized::tile {
 namespace {
@@ -18,12 +18,12 @@ __m512 dot(__m512 sum, __m512i left, __m512i right) {
   return _mm512_dpbf16_ps(sum, reinterpret_cast<__m512bh>(left), reinterpret_cast<__m512bh>(right));
 }
 
-/// Computes a block of `rows` x `vectors` * 16 elements of the product, from (i, j) on.
+/// Computes a block of `rows` x `vectors` * 16 elements of the product, starting at (i, j).
 template <int rows, int vectors>
 void multiply_block(const PairProduct& p, std::int64_t i, std::int64_t j) {
   __m512 sums[rows][vectors];
   float* const c = p.c + i * p.c_row + j;
-  // Prefetches the sums, which have left the L1 cache since the previous tile.
+  // Prefetches the sums, because they have left the L1 cache since the previous tile.
   if (p.sum == Sum::add)
     for (int r = 0; r < rows; ++r)
       for (int v = 0; v < vectors; ++v) __builtin_prefetch(c + r * p.c_row + v * lanes, 1);
@@ -69,8 +69,9 @@ void multiply(const PairProduct& p) {
   for (; j < p.columns; j += lanes) multiply_columns<1>(p, j);
 }
 
-/// Returns the minimum of `least` and (magnitude - 1) of the numbers in both halves. A zero becomes
-/// the largest code, so it never is the minimum.
+/// Returns, for each 16-bit lane, the minimum of `least` and the encoded magnitude of the bf16
+/// number. The code of a magnitude is its bits minus one. Zero then gets the largest code, so it is
+/// never the minimum.
 __m512i lesser(__m512i least, __m512i pairs) {
   const __m512i magnitudes = _mm512_and_si512(pairs, _mm512_set1_epi16(0x7FFF));
   return _mm512_min_epu16(least, _mm512_sub_epi16(magnitudes, _mm512_set1_epi16(1)));
@@ -84,8 +85,8 @@ std::uint16_t least_of(__m512i halves) {
 }
 
 std::uint16_t interleave(const Interleaving& p) {
-  // In the permutation, indices below 32 select words of the first row, indices from 32 on words of
-  // the second row.
+  // In the permutation, indices below 32 select 16-bit words of the first row, and larger indices
+  // select words of the second row.
   alignas(64) std::uint16_t order[2][2 * lanes];
   for (std::uint16_t half = 0; half < 2; ++half)
     for (std::uint16_t l = 0; l < lanes; ++l) {
@@ -108,8 +109,8 @@ std::uint16_t interleave(const Interleaving& p) {
   return least_of(least);
 }
 
-/// Rounds to bf16 in the upper half of the word; ties are rounded away from zero. It adds half a
-/// unit of the last place to the magnitude.
+/// Rounds to bf16 in the upper half of each 32-bit word, ties away from zero: adds half a unit of
+/// the last place to the magnitude.
 __m512i rounded(__m512i bits) {
   const __m512 x = _mm512_castsi512_ps(bits);
   const __mmask16 nan = _mm512_cmp_ps_mask(x, x, _CMP_UNORD_Q);
@@ -118,7 +119,7 @@ __m512i rounded(__m512i bits) {
   return _mm512_and_si512(moved, _mm512_set1_epi32(static_cast<int>(0xFFFF0000U)));
 }
 
-/// Returns P and dS of up to 16 elements of a row, as bf16 numbers in the upper halves of words.
+/// P and dS of up to 16 elements of a row, as bf16 numbers in the upper halves of 32-bit words.
 struct Committed {
   __m512i prob, dscore;
 };
@@ -129,14 +130,15 @@ Committed committed(const Commitment& p, std::int64_t i, std::int64_t j, __mmask
   const __m512i magnitude = _mm512_and_si512(prob, _mm512_set1_epi32(0x7FFFFFFF));
   const __m512i one = _mm512_set1_epi32(1);
   const __m512i floor = _mm512_castps_si512(_mm512_set1_ps(p.floor));
-  // If P is exactly zero, dS is kept, because dropout may have set P to zero.
+  // If P is exactly zero, dS is not set to zero, because dropout may have set P to zero.
   const __mmask16 counts = _mm512_mask_cmpge_epu32_mask(kept, _mm512_sub_epi32(magnitude, one),
                                                         _mm512_sub_epi32(floor, one));
   return {_mm512_maskz_mov_epi32(counts, prob),
           rounded(_mm512_maskz_loadu_epi32(counts, p.dscore + i * p.row_stride + j))};
 }
 
-/// Packs the upper halves of both operands into pairs. The lower halves must be zero.
+/// Packs the upper halves of both operands into pairs of bf16 numbers. The lower halves must be
+/// zero.
 __m512i vertical_pairs(__m512i upper, __m512i lower) {
   return _mm512_or_si512(_mm512_srli_epi32(upper, 16), lower);
 }

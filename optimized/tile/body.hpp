@@ -7,20 +7,21 @@
 #include "tile/storing.hpp"
 #include "tile/windows.hpp"
 
-// Included by one source file per instruction set, which is compiled for that set. Everything is in
-// an unnamed namespace, and no inline function of the standard library is called. Otherwise, the
-// linker could use a function compiled for one instruction set in the code of another.
+// Each instruction set has one source file that includes this file and is compiled for that set.
+// Everything is in an unnamed namespace, and no inline function of the standard library is called.
+// Otherwise, the linker could use a function compiled for one instruction set in the code of
+// another.
 
 namespace assay::optimized::tile {
 namespace {
 
-/// Computes a block of `rows` x `vectors` * 16 elements of the product, from (i, j) on.
+/// Computes a block of `rows` x `vectors` * 16 elements of the product, starting at (i, j).
 template <class Isa, int rows, int vectors>
 void multiply_block(const Product& p, std::int64_t i, std::int64_t j) {
   using Vector = typename Isa::Vector;
   Vector sums[rows][vectors];
   float* const c = p.c + i * p.c_row + j;
-  // The sums have left the L1 cache since the previous tile: prefetch them.
+  // Prefetches the sums, because they have left the L1 cache since the previous tile.
   if (p.sum == Sum::add)
     for (int r = 0; r < rows; ++r)
       for (int v = 0; v < vectors; ++v) __builtin_prefetch(c + r * p.c_row + v * lanes, 1);
@@ -67,16 +68,17 @@ void multiply(const Product& p) {
   for (; j < p.columns; j += lanes) multiply_columns<Isa, 1>(p, j);
 }
 
-/// exp(x) = 2^n exp(r), |r| <= ln(2)/2. ln(2) is split into two constants. The polynomial for
-/// exp(r) is minimax in relative error (2^-28 before rounding). 2^n is multiplied in two steps, so
-/// that underflow is gradual.
+/// Computes exp(x) = 2^n exp(r) with |r| <= ln(2)/2. The constant ln(2) is split into two numbers,
+/// so that n ln(2) is more precise. The polynomial for exp(r) has the smallest possible maximum of
+/// the relative error (2^-28 before rounding). The factor 2^n is multiplied in two steps, so that
+/// underflow is gradual.
 template <class Isa>
 typename Isa::Vector exponential(typename Isa::Vector x) {
   using Vector = typename Isa::Vector;
   using Bits = typename Isa::Bits;
   const auto constant = [](float value) { return Isa::broadcast(value); };
-  // Outside this range the result is 0 or infinity. The order of the operands of min and max lets
-  // NaN pass.
+  // Outside this range the result is 0 or infinity. With this order of the operands, min and max
+  // pass NaN through.
   x = Isa::min(constant(89.5F), Isa::max(constant(-104.5F), x));
   const Vector shift = constant(0x1.8p23F);  // adding it rounds to an integer, ties to even
   const Vector shifted = Isa::fma(x, constant(0x1.715476p0F), shift);
@@ -99,7 +101,7 @@ typename Isa::Vector exponential(typename Isa::Vector x) {
   return Isa::multiply(Isa::multiply(p, two_to(first)), two_to(second));
 }
 
-/// Returns `x`, but zero where `excluded` is positive.
+/// Returns `x` with zeros in the lanes where `excluded` is positive.
 template <class Isa>
 typename Isa::Vector kept(typename Isa::Bits excluded, typename Isa::Vector x) {
   const auto zero = Isa::fill(0);
@@ -126,7 +128,7 @@ inline float sum_of_lanes(const float* group) {
   return lane[0];
 }
 
-/// Returns `x`, but zero in the lanes from `count` on.
+/// Returns `x` with zeros in the lanes from number `count` on.
 template <class Isa>
 typename Isa::Vector first_lanes(typename Isa::Vector x, std::int64_t count) {
   if (count >= lanes) return x;

@@ -15,7 +15,8 @@
 namespace assay::optimized {
 namespace {
 
-/// Every machine with AVX2 can also convert 16-bit floats. clang 14 cannot test for that feature.
+/// Every machine with AVX2 can also convert 16-bit floats, so this function does not test for that
+/// feature (clang 14 cannot).
 bool has_avx2() {
 #if defined(__x86_64__)
   return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
@@ -33,7 +34,8 @@ bool has_avx512() {
 #endif
 }
 
-/// GCC 12 and clang 14 cannot test for this CPU feature by name.
+/// Tests for AVX-512 BF16 with the CPUID instruction, because GCC 12 and clang 14 cannot test for
+/// this feature by name.
 bool has_avx512_bf16() {
 #if defined(__x86_64__)
   constexpr unsigned leaf = 7, subleaf = 1, bit = 1U << 5;
@@ -52,7 +54,7 @@ bool may_use_amx() {
   return syscall(SYS_arch_prctl, ask_for_state, state_of_tiles) == 0;
 }
 
-/// Compares the AMX unit with its emulation on small integers, whose sums are exact in every order.
+/// Compares the AMX unit with its emulation on small integers. Their sums are exact in every order.
 bool multiplies_as_expected() {
   constexpr std::int64_t rows = 40, columns = 48, depth = 24;
   std::vector<tile::Pair> a(rows * depth), b(depth * columns);

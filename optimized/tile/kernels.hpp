@@ -4,18 +4,18 @@
 
 namespace assay::optimized::tile {
 
-/// The number of lanes that every kernel processes at a time, on every machine. Rows of tiles are
-/// readable and writable up to the next multiple of it.
+/// The number of lanes that every kernel processes at a time, on every machine. Rows of tiles can
+/// be read and written up to the next multiple of this number.
 inline constexpr std::int64_t lanes = 16;
 
 /// How many rows of a tensor to prefetch. The rows of one head are far apart, so the hardware does
 /// not prefetch them. Measured: 25 % faster with 64 heads.
 inline constexpr std::int64_t rows_ahead = 8;
 
-/// A chain is a sum of fused multiply-adds, each added to the result of the one before. This says
-/// how the chain uses the old value of an element. start: the chain starts at zero and replaces the
-/// old value; extend: the chain starts at the old value; add: the chain starts at zero, and its
-/// result is added to the old value.
+/// How a chain uses the old value of an element. A chain is a sum of fused multiply-adds, each
+/// added to the previous result. start: the chain starts at zero and replaces the old value.
+/// extend: the chain starts at the old value. add: the chain starts at zero, and its result is
+/// added to the old value.
 enum class Sum : std::uint8_t { start, extend, add };
 
 /// The types in which tensors are stored. P and dS are also rounded to one of these types before
@@ -27,8 +27,8 @@ struct RowRange {
   std::int64_t first, last;
 };
 
-/// A matrix product in fp32: c(i, j) is set to, or increased by, the chain of fma(a(i, k), b(k, j),
-/// .) with ascending k.
+/// A matrix product in fp32. Each element c(i, j) is a chain of fused multiply-adds of a(i, k) and
+/// b(k, j) with ascending k; the chain replaces c(i, j) or is added to it.
 struct Product {
   const float* a = nullptr;
   std::int64_t a_row = 0, a_depth = 0;  ///< strides of a
@@ -38,8 +38,8 @@ struct Product {
   std::int64_t c_row = 0;
   std::int64_t rows = 0, columns = 0, depth = 0;
   Sum sum = Sum::start;
-  /// For each group of columns (`lanes` wide), the range of rows that are needed; the other rows
-  /// may contain any value afterwards. Null: all rows are needed.
+  /// For each group of `lanes` columns: the range of rows that the caller needs. The other rows may
+  /// contain any value afterwards. If the pointer is null, the caller needs all rows.
   const RowRange* asked = nullptr;
 };
 
@@ -54,10 +54,10 @@ struct AddBias {
   float scale = 1;
 };
 
-/// Computes the softmax gradient of one tile, in place. The scores Q K^T are replaced by P, and dP
-/// is replaced by dS; P and dS are rounded to the type `stage`.
+/// Computes the softmax gradient of one tile, in place: replaces the scores Q K^T by P, and dP by
+/// dS. P and dS are rounded to the type `stage`.
 ///
-/// A masked element becomes zero, whatever the old value is. With dropout, dP is first multiplied
+/// A masked element becomes zero, whatever its old value is. With dropout, dP is first multiplied
 /// by Z, and P is multiplied by Z after dS is computed. Z is 0 for a dropped element, otherwise
 /// keep_factor.
 struct SoftmaxGrad {
@@ -68,15 +68,18 @@ struct SoftmaxGrad {
   const float* max = nullptr;  ///< one number per row, as in `sum` and `row_term`
   const float* sum = nullptr;
   const float* row_term = nullptr;
-  /// A non-zero byte masks the element; the row stride is row_stride. Null: no mask.
+  /// A non-zero byte masks the element. The rows of bytes have the stride row_stride. Null: no
+  /// mask.
   const std::uint8_t* excluded = nullptr;
-  /// A non-zero byte drops the element; the row stride is row_stride. Null: no dropout.
+  /// A non-zero byte drops the element. The rows of bytes have the stride row_stride. Null: no
+  /// dropout.
   const std::uint8_t* dropped = nullptr;
   float keep_factor = 1;
   float scale = 1;
   Storage stage = Storage::fp32;
-  /// One number per row, the sum of P dP over the unmasked columns, before P and dS are rounded:
-  /// each of `lanes` lanes sums its columns, then the lanes are added pairwise. Null: not computed.
+  /// For each row: the sum of P dP over the unmasked columns, before P and dS are rounded. Each of
+  /// `lanes` lanes sums its columns, then the lanes are added pairwise. If the pointer is null, the
+  /// sums are not computed.
   float* dprob_sums = nullptr;
 };
 
@@ -92,8 +95,8 @@ struct WindowSums {
   void* input_grad = nullptr;
   std::int64_t input_row = 0, input_grad_row = 0;  ///< bytes between rows
   Storage storage = Storage::fp32;                 ///< of input and input_grad
-  /// True: write input_grad with streaming stores, which bypass the caches, if its rows are aligned
-  /// for them. The caller must issue a fence before it signals another thread.
+  /// If true, input_grad is written with streaming stores, which bypass the caches. Only possible
+  /// if its rows are aligned. The caller must issue a fence before it signals another thread.
   bool streamed = false;
   const float* output_grad = nullptr;  ///< readable up to the next multiple of lanes, with zeros
   std::int64_t output_grad_row = 0;
@@ -103,18 +106,18 @@ struct WindowSums {
   std::int64_t rows = 0, windows = 0, channels = 0;
 };
 
-/// The kernels for one instruction set. All sets give bit-identical results.
+/// The kernel functions for one instruction set. All sets give bit-identical results.
 struct Kernels {
   void (*multiply)(const Product& product);
   void (*add_bias)(const AddBias& tile);
   void (*softmax_grad)(const SoftmaxGrad& tile);
-  /// Converts `count` stored numbers to fp32; exact.
+  /// Converts `count` stored numbers to fp32, which is exact.
   void (*widen)(const void* stored, Storage storage, std::int64_t count, float* values);
-  /// Multiplies by `scale` in fp32, rounds to nearest (ties away from zero) and stores. Values
-  /// above the largest finite number become infinity.
+  /// Multiplies by `scale` in fp32, rounds to nearest (ties away from zero) and stores the results.
+  /// Values above the largest finite number become infinity.
   void (*narrow)(const float* values, float scale, std::int64_t count, Storage storage,
                  void* stored);
-  /// Stores like `narrow`, but without a scale; ties are rounded to even.
+  /// Stores values like `narrow`, but without a scale; ties are rounded to even.
   void (*narrow_even)(const float* values, std::int64_t count, Storage storage, void* stored);
   void (*add_windows)(const WindowSums& rows);
   /// Adds the lanes of a group pairwise, in the same order as `dot`.
@@ -124,8 +127,8 @@ struct Kernels {
   /// Returns the sum of x * y: each of 16 lanes sums every 16th product, then the lanes are added
   /// pairwise.
   float (*dot)(const float* x, const float* y, std::int64_t count);
-  /// The exponential that softmax_grad uses. Its relative error is below 2^-23 if the result is
-  /// normal.
+  /// Computes the exponential with the same code as softmax_grad. The relative error is below 2^-23
+  /// if the result is a normal number.
   void (*exponential)(const float* x, std::int64_t count, float* values);
 };
 

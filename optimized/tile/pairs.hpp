@@ -4,9 +4,10 @@
 
 #include "tile/kernels.hpp"
 
-// Kernels of the host modes avx512_bf16 and amx_bf16, which multiply pairs of bf16 numbers. They
-// sum in other orders than the kernels in kernels.hpp, and their instructions treat subnormal
-// numbers as zero. Therefore their results differ, and each instruction set is a separate mode.
+// Kernels of the host modes avx512_bf16 and amx_bf16, which multiply pairs of bf16 numbers. These
+// kernels sum in other orders than the kernels in kernels.hpp, and their instructions treat
+// subnormal numbers as zero. Therefore their results differ, and each instruction set is a separate
+// mode.
 
 namespace assay::optimized::tile {
 
@@ -14,9 +15,9 @@ namespace assay::optimized::tile {
 /// lower half.
 using Pair = std::uint32_t;
 
-/// A product of bf16 pairs: c(i, j) is set to, or increased by, the chain over k, ascending, of the
-/// pair products a(i, k) . b(k, j). For every sixteen pairs, AMX sums the lower and the upper
-/// halves separately, then adds both sums.
+/// A matrix product of bf16 pairs. Each element c(i, j) is the sum of the pair products a(i, k) .
+/// b(k, j) with ascending k; the sum replaces c(i, j) or is added to it. AMX sums the lower and the
+/// upper halves of every sixteen pairs separately, then adds both sums.
 struct PairProduct {
   const Pair* a = nullptr;
   std::int64_t a_row = 0, a_depth = 0;  ///< strides of a
@@ -54,22 +55,24 @@ struct Commitment {
   std::int64_t horizontal_row = 0;
 };
 
-/// The smallest non-zero magnitudes, as bf16 codes minus one; 0xFFFF if all numbers are zero.
+/// The smallest non-zero magnitudes of P and dS. Each is encoded as the bits of the bf16 number
+/// minus one; 0xFFFF means that all numbers are zero.
 struct LeastCommitted {
   std::uint16_t prob, dscore;
 };
 
 struct PairKernels {
   void (*multiply)(const PairProduct& product);
-  /// Returns the smallest non-zero magnitude, encoded as in LeastCommitted.
+  /// Returns the smallest non-zero magnitude, encoded as its bf16 bits minus one, as in
+  /// LeastCommitted.
   std::uint16_t (*interleave)(const Interleaving& rows);
   LeastCommitted (*commit)(const Commitment& tile);
 };
 
 extern const PairKernels avx512_bf16_kernels;
-/// The product kernel of the mode amx_bf16. The other kernels of this mode are those of
-/// avx512_bf16, because every machine with AMX has both. multiply_as_amx emulates multiply_on_amx
-/// with other instructions.
+/// The product kernel of the mode amx_bf16. All other kernels of this mode are the kernels of
+/// avx512_bf16, because every machine with AMX has both instruction sets. multiply_as_amx emulates
+/// multiply_on_amx with other instructions.
 void multiply_on_amx(const PairProduct& product);
 void multiply_as_amx(const PairProduct& product);
 

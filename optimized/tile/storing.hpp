@@ -5,7 +5,7 @@
 #include "tile/kernels.hpp"
 
 namespace assay::optimized::tile {
-// Compiled once for each instruction set, like body.hpp.
+// This file is compiled once for each instruction set, like body.hpp.
 namespace {
 
 template <class Isa>
@@ -25,8 +25,8 @@ typename Isa::Vector round_bf16(typename Isa::Vector x) {
       Isa::where_greater(magnitude<Isa>(bits), Isa::fill(0x7F800000U), nan, rounded));
 }
 
-/// Rounds to fp16, ties away from zero. Below 2^-14 the result is a multiple of 2^-24; from 65520
-/// on it is infinity.
+/// Rounds to fp16, ties away from zero. Results below 2^-14 are multiples of 2^-24; inputs from
+/// 65520 on become infinity.
 template <class Isa>
 typename Isa::Vector round_fp16(typename Isa::Vector x) {
   const auto bits = Isa::bits(x);
@@ -129,8 +129,8 @@ void narrow(const float* values, float scale, std::int64_t count, Storage storag
       });
 }
 
-/// Returns the bf16 code of `x`, rounded to nearest, ties to even. It adds just under half a unit
-/// of the last place, plus the last retained bit.
+/// Returns the bf16 code of `x`, rounded to nearest, ties to even. Method: add just under half a
+/// unit of the last place, add the last bit that is kept, and drop the lower bits.
 template <class Isa>
 typename Isa::Bits even_code_bf16(typename Isa::Vector x) {
   const auto bits = Isa::bits(x);
@@ -141,8 +141,9 @@ typename Isa::Bits even_code_bf16(typename Isa::Vector x) {
       Isa::where_greater(magnitude<Isa>(bits), Isa::fill(0x7F800000U), nan, rounded));
 }
 
-/// Numbers below 2^-14 are multiples of 2^-24; adding 2^23 in this unit rounds them. Other numbers
-/// need a shift of exponent and significand.
+/// Returns the fp16 code of `x`, rounded to nearest, ties to even. Results below 2^-14 are
+/// multiples of 2^-24: `x` is counted in this unit, and adding 2^23 rounds it to an integer. For
+/// larger results, exponent and significand are shifted.
 template <class Isa>
 typename Isa::Bits even_code_fp16(typename Isa::Vector x) {
   const auto bits = Isa::bits(x);

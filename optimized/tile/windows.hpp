@@ -6,7 +6,7 @@
 #include "tile/storing.hpp"
 
 namespace assay::optimized::tile {
-// Compiled once for each instruction set, like body.hpp.
+// This file is compiled once for each instruction set, like body.hpp.
 namespace {
 
 /// Loads and stores elements of a tensor, one group of lanes at a time. If `streamed` is true,
@@ -47,15 +47,16 @@ struct Words<Isa, Storage::fp32, streamed> {
   }
 };
 
-/// The largest number of windows per row whose sums stay in registers. The documentation does not
-/// allow more windows per token.
+/// The largest number of windows per row for which all sums fit in registers. The documentation
+/// does not allow more windows per token.
 constexpr int windows_at_once = 8;
 inline void fetch(const char* row, std::int64_t size) {
   for (std::int64_t at = 0; at < size; at += 64) __builtin_prefetch(row + at);
 }
 
-/// Processes the full groups of lanes of rows [i, i + rows). Each group is read, used for both
-/// gradients and written before the next group. `p` is a copy, so that no store can alias it.
+/// Processes the rows i to i + rows - 1, except for channels after the last full group of lanes.
+/// Reads each group once, uses it for both gradients, and writes it before the next group. `p` is a
+/// copy, so that stores cannot change it.
 template <class Isa, Storage storage, bool streamed, int rows, int windows>
 void add_windows_of_rows(const WindowSums p, std::int64_t i) {
   using Vector = typename Isa::Vector;
@@ -125,8 +126,8 @@ void add_windows_of_row(const WindowSums p, std::int64_t i) {
 template <class Isa, Storage storage, bool streamed, int windows>
 void add_so_many_windows(const WindowSums& p) {
   constexpr int held = windows > 0 ? windows : 1;
-  // The registers contain, for each window, output_grad and, for each row of the window, a chain
-  // and a weight.
+  // The registers hold output_grad for each window, and for each row of the window one partial sum
+  // (chain) and one weight.
   constexpr int fitting = (Isa::held_groups - held) / (2 * held);
   constexpr int rows = fitting < 1 ? 1 : fitting > 4 ? 4 : fitting;
   std::int64_t i = 0;
@@ -135,7 +136,8 @@ void add_so_many_windows(const WindowSums& p) {
   for (; i < p.rows; ++i) add_windows_of_rows<Isa, storage, streamed, 1, windows>(p, i);
 }
 
-/// Calls the kernel for this number of windows. Without windows, the rows become zero.
+/// Calls the kernel for this number of windows. If no window covers the rows, sets the rows to
+/// zero.
 template <class Isa, Storage storage, bool streamed, int windows = 0>
 void add_windows_in(const WindowSums& p) {
   if (p.windows == windows) return add_so_many_windows<Isa, storage, streamed, windows>(p);
@@ -166,7 +168,7 @@ void add_windows_to_rest(const WindowSums& p, std::int64_t first) {
   }
 }
 
-/// The alignment that streaming stores need. Allocated memory has it.
+/// The alignment (bytes) that streaming stores need. Allocated memory has this alignment.
 constexpr std::int64_t streamed_alignment = 16;
 
 template <class Isa, Storage storage>

@@ -7,13 +7,13 @@
 namespace assay::aclnn {
 
 /// Reads the arguments of one call of phase 1 by their documented names. If the entry point has no
-/// parameter of that name, the functions return `absent`, or nothing.
+/// parameter with a name, the functions return `absent`, or nothing.
 class Arguments {
  public:
   Arguments(std::initializer_list<Argument> arguments, Operands& operands)
       : arguments_(arguments), operands_(operands) {}
 
-  /// Add an argument to the operands of the call.
+  /// Adds an argument to the operands of the call and returns its description.
   spec::Parameter tensor(std::string_view name) const {
     return operands_.tensor(name, value<const aclTensor*>(name));
   }
@@ -44,8 +44,9 @@ class Arguments {
   Operands& operands_;
 };
 
-/// The code that an operator must provide. Each operator has a specialisation with:
-///     EntryPoint entry_point(std::string_view phase_2): the entry point whose phase 2 has the name
+/// The code that each operator must provide: a specialization of this template with the following
+/// static members.
+///     EntryPoint entry_point(std::string_view phase_2): the entry point with this phase 2
 ///     Parameters parameters(const Arguments&): without the pointers to the results
 ///     Attributes attributes(const Arguments&)
 ///     PlannedRun decide(const std::shared_ptr<Device>&, const Operands&, const Call&): checks the

@@ -28,8 +28,8 @@ void require_workspace(const Phase2& phase, std::uint64_t needed, const Memory& 
   memory.holding(phase.workspace, phase.workspace_size, "workspace");
 }
 
-/// Removes the executor from the registry. If two threads pass the same executor, only one of them
-/// succeeds.
+/// Removes the executor (state between phases 1 and 2) from the registry. If two threads pass the
+/// same executor, only one of them succeeds.
 void consume(const Phase2& phase, const Executor& executor) {
   if (executor.repeatable) return;
   if (Process::get().executors.take(phase.executor) == nullptr)

@@ -6,8 +6,8 @@
 
 namespace assay::aclnn {
 
-/// Returns the problem of a call that phase 1 accepted, for block-selected attention and its
-/// gradient.
+/// Returns the problem of a call of block-selected attention or of its gradient. Phase 1 must have
+/// accepted the call.
 template <class Op>
 spec::SelectionProblem problem_of(const spec::Call<Op>& call) {
   const auto& p = call.parameters;

@@ -9,7 +9,7 @@
 
 namespace assay::aclnn {
 
-/// The result of phase 1: how to run the call.
+/// The result of phase 1 (workspace query): the workspace size and the function that runs the call.
 struct PlannedRun {
   std::uint64_t workspace_size = 0;                  ///< in bytes
   std::function<void(const Bindings& tensors)> run;  ///< null: there is nothing to compute

@@ -21,7 +21,8 @@ void require(const void* pointer, std::string_view name) {
   assay::aclnn::require(Family::operators, pointer, name);
 }
 
-/// Returns `object`, which the registry found for `handle`. Errors: Failure if `object` is null.
+/// Returns `object`, which the registry found for `handle`. Errors: Failure if `object` is null,
+/// because the handle is invalid.
 template <class Object>
 std::shared_ptr<Object> live(const void* handle, std::shared_ptr<Object> object,
                              std::string_view name) {
@@ -70,7 +71,7 @@ std::vector<Entry> copied(const Entry* entries, uint64_t size) {
   return copy;
 }
 
-/// Copies numbers to a new array. The caller releases it with delete[].
+/// Copies numbers to a new array, which the caller must release with delete[].
 void hand_out(const assay::spec::Shape& numbers, int64_t** values, uint64_t* count) {
   require(values, "the array");
   require(count, "its size");

@@ -38,8 +38,8 @@ spec::Shape copy(const Numbers& numbers) {
   return copied;
 }
 
-/// Returns row-major strides. Unlike the function `strides` of spec, it accepts any dimensions,
-/// also invalid ones.
+/// Returns row-major strides. Accepts any dimensions, also invalid ones, unlike the function
+/// `strides` of the folder spec.
 spec::Shape row_major_strides(const spec::Shape& shape) {
   spec::Shape strides(shape.size(), 1);
   for (std::size_t axis = shape.size(); axis-- > 1;)
@@ -57,7 +57,7 @@ struct KnownType {
   std::int64_t size;
 };
 
-/// Types smaller than 8 bits and strings have size 0.
+/// Known element types and their sizes in bytes. Strings and types smaller than 8 bits have size 0.
 constexpr KnownType known_types[] = {
     {ACL_FLOAT, DType::fp32, 4},
     {ACL_FLOAT16, DType::fp16, 2},

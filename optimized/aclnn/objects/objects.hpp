@@ -11,7 +11,7 @@
 
 namespace assay::aclnn {
 
-/// A tensor description over device memory, with the values that its creator passed.
+/// The description of a tensor in device memory, with the values that its creator passed.
 struct TensorView {
   aclDataType dtype;
   aclFormat format;
@@ -52,14 +52,15 @@ struct TensorDescription {
 /// Creates a tensor description. Errors: Failure if it is invalid; the message names the argument.
 TensorView tensor_view(const TensorDescription& description);
 
-/// Returns the spec type of an aclDataType, or nothing if spec does not define it.
+/// Returns the type in namespace spec for an aclDataType, or nothing if spec does not define this
+/// type.
 std::optional<spec::DType> dtype_of(aclDataType dtype);
-/// Returns the spec format of an aclFormat. Formats that spec does not define become plain or
-/// private.
+/// Returns the format in namespace spec for an aclFormat. Formats that spec does not define become
+/// plain or private.
 spec::Format format_of(aclFormat format);
-/// Returns the bytes of one element, or 0 for a type without a whole number of bytes.
+/// Returns the bytes of one element. Returns 0 if an element does not have a whole number of bytes.
 std::int64_t element_size(aclDataType dtype);
-/// Formats the type as its enumeration value, such as "27".
+/// Formats the type as the number of its enumeration value, such as "27".
 std::string text_of(aclDataType dtype);
 
 }  // namespace assay::aclnn

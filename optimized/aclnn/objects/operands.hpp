@@ -12,20 +12,22 @@
 
 namespace assay::aclnn {
 
-/// Returns whether an optional tensor is present: a null tensor or rank 0 means absent.
+/// Returns whether an optional tensor is present. A null tensor or a tensor of rank 0 counts as
+/// absent.
 inline bool is_given(const spec::Parameter& parameter) {
   return parameter.present && !parameter.shape.empty();
 }
 
-/// The lengths of the sequences and the longest length, computed from cumulative lengths (entry k
-/// is the sum of the lengths 0 to k).
+/// The lengths of all sequences and the longest length. The constructor computes them from
+/// cumulative lengths (entry k is the sum of the lengths 0 to k).
 struct SequenceLengths {
   std::vector<std::int64_t> all;
   std::int64_t longest;
 };
 SequenceLengths lengths_of(const std::vector<std::int64_t>& sums);
 
-/// The tensors of one call in phase 2. Keeps their memory alive until the phase has finished.
+/// The tensors of one call during phase 2 (execution). Keeps their memory alive until the phase has
+/// finished.
 class Bindings {
  public:
   struct Binding {
@@ -39,10 +41,10 @@ class Bindings {
   spec::Tensor gather(std::string_view name) const;
   /// Returns the same copy as `gather`, or nothing if the tensor is absent.
   std::optional<spec::Tensor> gather_if_given(std::string_view name) const;
-  /// Returns a contiguous tensor of zeros with the same type and shape.
+  /// Returns a contiguous tensor of zeros. It has the type and shape of the tensor with this name.
   spec::Tensor blank(std::string_view name) const;
-  /// Copies a contiguous tensor of the same shape to the viewed elements, and changes no other
-  /// byte.
+  /// Copies the elements of a contiguous tensor into the view of the tensor with this name. Both
+  /// have the same shape. Bytes outside the view do not change.
   void scatter(std::string_view name, const spec::Tensor& values) const;
 
  private:
@@ -52,29 +54,30 @@ class Bindings {
   std::vector<Binding> bindings_;
 };
 
-/// The tensors and host arrays of one call, under their documented names.
+/// The tensors of one call and its arrays in host memory, under their documented names.
 class Operands {
  public:
-  /// Adds a tensor whose elements phase 2 may access. A null handle means absent; in phase 2, a
-  /// tensor of rank 0 is also absent. Errors: Failure if the tensor was destroyed or never created.
+  /// Adds a tensor that phase 2 (execution) may read and write. A null handle means that the tensor
+  /// is absent; in phase 2, a tensor of rank 0 is also absent. Errors: Failure if the tensor was
+  /// destroyed or never created.
   spec::Parameter tensor(std::string_view name, const aclTensor* handle);
-  /// Adds a tensor whose elements are never accessed.
+  /// Adds a tensor of which only the description matters: no phase accesses its elements.
   spec::Parameter reserved(std::string_view name, const aclTensor* handle);
-  /// Adds a host array. Errors: Failure if the array was destroyed or never created.
+  /// Adds an array in host memory. Errors: Failure if the array was destroyed or never created.
   std::optional<std::vector<std::int64_t>> array(std::string_view name, const aclIntArray* handle);
 
-  /// Returns a text for error messages: the tensor types that spec does not define, and the types
-  /// that are used instead. Usually empty.
+  /// Returns a text for error messages. It lists the tensor types that namespace spec does not
+  /// define, and the types that are used instead. Usually empty.
   const std::string& notes() const { return notes_; }
 
-  /// For phase 1: checks that no tensor is larger than the device memory, so that its size fits in
-  /// 64 bits. Errors: Failure, naming the tensor.
+  /// For phase 1 (workspace query): checks that no tensor is larger than the device memory, so that
+  /// its size fits in 64 bits. Errors: Failure, naming the tensor.
   void require_size(const Memory& memory) const;
-  /// For phase 2: checks that every object still exists. Errors: Failure, naming the tensor or
-  /// array, if one was destroyed after phase 1.
+  /// For phase 2 (execution): checks that every object still exists. Errors: Failure if a tensor or
+  /// array was destroyed after phase 1; the message names it.
   void require_alive() const;
-  /// For phase 2: checks addresses. Errors: Failure, naming the tensor, if its elements are not in
-  /// allocated device memory.
+  /// For phase 2 (execution): checks the addresses of the tensors. Errors: Failure, naming the
+  /// tensor, if its elements are not in allocated device memory.
   Bindings bind(const Memory& memory) const;
 
  private:

@@ -20,8 +20,9 @@ std::optional<std::int64_t> sum(std::optional<std::int64_t> x, std::optional<std
 
 bool is_empty(const spec::Shape& shape) { return std::ranges::find(shape, 0) != shape.end(); }
 
-/// Returns the view with adjacent axes merged if they are contiguous in the storage. The last axis
-/// becomes a line: `length` elements with stride `step`.
+/// Splits a strided view into lines. A line consists of `length` elements with the distance `step`.
+/// Before the split, adjacent axes are merged if they are contiguous in the storage; the last axis
+/// then gives the lines.
 struct Lines {
   spec::Shape shape, strides;
   std::int64_t length = 1, step = 1;
@@ -46,7 +47,8 @@ Lines lines_of(const StridedView& view) {
   return lines;
 }
 
-/// Calls line(index of the first storage element of the line) for every line, in row-major order.
+/// Calls `line` for every line of the view, in row-major order. The argument is the index of the
+/// line's first element in the storage.
 template <class Line>
 void for_each_line(const Lines& lines, std::int64_t offset, const Line& line) {
   spec::Shape index(lines.shape.size(), 0);
@@ -66,7 +68,7 @@ void for_each_line(const Lines& lines, std::int64_t offset, const Line& line) {
   }
 }
 
-/// A line of `count` elements, each of `size` bytes; strides in bytes.
+/// Describes the copy of one line: `count` elements, each of `size` bytes; strides in bytes.
 struct Run {
   std::int64_t count, size, from_step, to_step;
 };

@@ -17,12 +17,12 @@ namespace assay::aclnn {
 
 /// The modelled device: its specification, its memory, and one implementation per operator.
 struct Device {
-  /// `orders` declares the memory order of the softmax statistics in layout TND; if it declares
-  /// nothing, the order of the vendor's code is used.
+  /// Makes a modelled device. `orders` declares the memory order of the softmax statistics in
+  /// layout TND; if it declares nothing, the order of the vendor's code is used.
   Device(spec::Product modelled, const spec::Numerics& orders);
 
-  /// Returns the device name that the C API reports. The pointer is valid while the library is
-  /// loaded.
+  /// Returns the device name that the C API reports. The pointer stays valid until the library is
+  /// unloaded.
   const char* soc_name() const;
 
   spec::Product product;

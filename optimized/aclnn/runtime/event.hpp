@@ -8,8 +8,8 @@
 
 namespace assay::aclnn {
 
-/// A mark: a position in a stream. It is reached when all tasks that were enqueued earlier are
-/// done. A stream runs all its tasks before it ends, so every mark is reached.
+/// A mark: a position in a stream of tasks. The mark is reached when all tasks that were enqueued
+/// earlier are done. A stream runs all its tasks before it ends, so every mark is reached.
 class Mark {
  public:
   using Time = std::chrono::steady_clock::time_point;
@@ -25,11 +25,12 @@ class Mark {
   std::optional<Time> reached_;
 };
 
-/// Keeps the mark that was recorded last. Thread-safe.
+/// Keeps the mark (position in a stream) that was recorded last. Thread-safe.
 class Event {
  public:
   void record(std::shared_ptr<const Mark> mark);
-  /// Returns null if no mark was recorded yet.
+  /// Returns the mark (position in a stream) that was recorded last, or null if no mark was
+  /// recorded yet.
   std::shared_ptr<const Mark> latest() const;
 
  private:

@@ -22,15 +22,15 @@ class Failure : public std::runtime_error {
 /// with different statuses.
 enum class Family : std::uint8_t { runtime, operators };
 
-/// Requires a non-null pointer. Errors: Failure with the status that the family has for a null
-/// pointer.
+/// Requires a non-null pointer. Errors: Failure with the status that functions of this family
+/// return for a null pointer.
 void require(Family family, const void* pointer, std::string_view name);
 
 /// Converts the exception that is being handled to a Failure.
 Failure current_failure(Family family);
 
-/// Stores the message of the exception that is being handled as the recent message of this thread.
-/// Returns the status.
+/// Stores the message of the exception that is being handled; the C API returns it as the recent
+/// message of this thread. Returns the status.
 std::int32_t remember_failure(Family family, std::string_view function) noexcept;
 
 /// Runs `body`, the body of a C API function. Returns 0, or the status of the exception that `body`

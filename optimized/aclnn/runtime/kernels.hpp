@@ -23,7 +23,8 @@ class Kernels {
 
   Kernels(const device::Spec& device, Make make) : device_(device), make_(make) {}
 
-  /// Calls use(implementation). No other call uses this implementation at the same time.
+  /// Calls use(implementation) with a free implementation. No other call uses this implementation
+  /// at the same time.
   template <class Use>
   void with_one(const Use& use) {
     std::unique_ptr<Implementation> own = take();
@@ -32,8 +33,8 @@ class Kernels {
     idle_.push_back(std::move(own));
   }
 
-  /// Checks a call in phase 1. Errors: spec::Rejected; Failure if the implementation does not
-  /// support the call.
+  /// Checks a call in phase 1 (workspace query). Errors: spec::Rejected if the call violates a
+  /// requirement; Failure if the implementation does not support the call.
   void check(const spec::Call<Op>& call) {
     with_one([&](Implementation& kernel) {
       kernel.check(call);

@@ -27,7 +27,8 @@ class Allocation {
   std::unique_ptr<std::byte, Release> bytes_;
 };
 
-/// Device or host memory of the C API. Both are host memory with a capacity limit. Thread-safe.
+/// Device or host memory of the C API. In this library, both are host memory with a capacity limit.
+/// Thread-safe.
 class Memory {
  public:
   /// `kind` appears in messages: "device" or "host".

@@ -36,7 +36,7 @@ spec::Product chosen_product() {
   return *product;
 }
 
-/// Reads the memory orders of the statistics from the environment, for example
+/// Reads the memory orders of the softmax statistics from an environment variable, for example
 /// "statistics_order=tokens_first,statistics_order_empty=heads_first".
 spec::Numerics chosen_orders() {
   const char* const given = std::getenv(orders_variable);

@@ -16,7 +16,8 @@
 
 namespace assay::aclnn {
 
-/// A context: its options, and the default stream, which is used by calls that pass a null stream.
+/// A context of the C API: its options, and its default stream. Calls that pass a null stream use
+/// the default stream.
 class Context {
  public:
   void set_option(aclSysParamOpt option, std::int64_t value);
@@ -47,8 +48,8 @@ class Process {
   /// Returns the device. Errors: Failure before aclInit and after aclFinalize.
   std::shared_ptr<Device> device() const;
 
-  /// Calls are counted: each open_device needs a close_device. The last close_device destroys
-  /// contexts, streams, events and memory.
+  /// Opens the device. Call close_device once for each call of open_device. The last close_device
+  /// destroys contexts, streams, events and memory.
   void open_device(std::int32_t id);
   void close_device(std::int32_t id);
 
@@ -67,8 +68,8 @@ class Process {
   /// Returns the stream of a handle; null means the default stream of the current context. Errors:
   /// Failure if the stream was destroyed or never created.
   std::shared_ptr<Stream> stream(aclrtStream stream) const;
-  /// Waits for all tasks of every stream. Errors: Failure of the task that failed first; it is
-  /// thrown after all tasks are done.
+  /// Waits for all tasks of every stream. Errors: the Failure of the task that failed first, thrown
+  /// after all tasks are done.
   void synchronize();
 
   Registry<void, Event> events;
@@ -81,15 +82,15 @@ class Process {
  private:
   enum class State : std::uint8_t { fresh, initialized, finalized };
 
-  /// Objects that were removed from the registries. The destructor of a stream finishes its tasks,
-  /// so it must run without the lock.
+  /// Objects that were removed from the registries. They must be destroyed after the lock is
+  /// released, because the destructor of a stream first finishes the tasks of the stream.
   struct Dropped {
     std::vector<std::shared_ptr<Stream>> streams;
     std::vector<std::shared_ptr<Context>> contexts;
   };
 
   void require_device(std::int32_t id) const;
-  /// The caller must have locked `mutex_`.
+  /// Requires that the caller has locked `mutex_`.
   void require_initialized() const;
   Dropped drop_streams_and_contexts();
 

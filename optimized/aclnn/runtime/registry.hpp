@@ -51,8 +51,8 @@ class Registry {
     return objects;
   }
 
-  /// Removes and returns the objects for which `leaves` is true. The caller destroys them after it
-  /// has released the lock.
+  /// Removes and returns the objects for which `leaves` is true. Does not destroy them, so that the
+  /// caller can do so after it has released the lock.
   template <class Predicate>
   std::vector<Pointer> take_where(const Predicate& leaves) {
     const std::lock_guard lock(mutex_);

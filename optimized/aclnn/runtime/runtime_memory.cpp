@@ -17,14 +17,14 @@ aclError runtime(std::string_view function, const Body& body) noexcept {
 
 Failure invalid(const std::string& what) { return {ACL_ERROR_INVALID_PARAM, what}; }
 
-/// Checks that a value is in an enumeration that starts with 0.
+/// Checks that a value is one of the enumerators 0 to `last`.
 void require_enumerator(std::string_view name, int value, int last) {
   if (value < 0 || value > last)
     throw invalid(std::string(name) + " is " + std::to_string(value) + "; it must be 0 to " +
                   std::to_string(last));
 }
 
-/// The source or the destination of a copy.
+/// The source or the destination of a memory copy.
 struct Side {
   std::string_view name;
   const void* first;
@@ -57,7 +57,7 @@ struct Copy {
   aclrtMemcpyKind kind;
 };
 
-/// Checks the arguments of a copy and returns the function that executes it.
+/// Checks the arguments of a memory copy and returns the function that executes the copy.
 auto prepared(const Copy& copy) {
   require_enumerator("kind", copy.kind, ACL_MEMCPY_DEVICE_TO_DEVICE);
   require_room("destMax", copy.room, copy.count);

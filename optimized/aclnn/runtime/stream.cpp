@@ -5,8 +5,8 @@
 namespace assay::aclnn {
 namespace {
 
-/// Runs the task and returns the exception that it threw, or null. The thread that waits formats
-/// the message, because this thread may have run out of memory.
+/// Runs the task and returns the exception that it threw, or null. Does not format a message:
+/// memory may have run out. The thread that waits for the task formats it later.
 std::exception_ptr failure_of(const std::function<void()>& task) noexcept {
   try {
     task();

@@ -18,7 +18,7 @@ class Stream {
   explicit Stream(const void* context);
   Stream(const Stream&) = delete;
   Stream& operator=(const Stream&) = delete;
-  /// Waits for all tasks.
+  /// Waits until all tasks are done.
   ~Stream();
 
   const void* context() const { return context_; }
@@ -26,7 +26,7 @@ class Stream {
   /// Waits for all tasks. Returns the first exception of a task since the last wait, or null.
   std::exception_ptr wait();
   /// Waits for all tasks, at most for the time `limit`. Returns nothing if tasks are not done after
-  /// this time, otherwise the same as `wait`.
+  /// this time. Otherwise returns the first exception of a task since the last wait, or null.
   std::optional<std::exception_ptr> wait_for(std::chrono::milliseconds limit);
 
  private:

@@ -8,14 +8,14 @@
 #include "attention/checks/call_extents.hpp"
 #include "checks/refusals.hpp"
 
-/// Checks of keepProb, dropMask, sparseMode and the mask.
+/// Checks of the arguments keepProb, dropMask, sparseMode and the mask.
 namespace assay::optimized::attention {
 
 inline constexpr std::int64_t edge = spec::compressed_mask_edge, prefix_mask_rows = 3072;
 inline constexpr std::int64_t last_mode = 8;
 
-/// Returns whether the mode is for a causal problem whose queries are divided among devices, so
-/// that a call computes one part. These modes exist only in layout TND.
+/// Returns whether the mode is 7 or 8. In these modes, the queries of a causal problem are divided
+/// among devices, and a call computes one part. The modes exist only in layout TND.
 inline bool is_outer_split(std::int64_t mode) { return mode == 7 || mode == 8; }
 
 /// Clamps a token count, so that the sum of two counts cannot overflow.
@@ -92,7 +92,7 @@ Refusal mask_shape(const spec::Call<Op>& call) {
          std::to_string(call.attributes.sparse_mode) + " needs " + choices;
 }
 
-/// The number of queries and keys of one sequence.
+/// The numbers of queries and keys in one sequence.
 struct Pair {
   std::int64_t q, kv;
 };
@@ -116,7 +116,7 @@ Refusal edges_within(const spec::Call<Op>& call, std::int64_t most_back, std::in
   return at_least("nextTokens", call.attributes.next_tokens, -most_ahead);
 }
 
-/// Checks that the window is not empty: preTokens + nextTokens >= 0.
+/// Checks that the attention window is not empty: preTokens + nextTokens >= 0.
 template <class Op>
 Refusal window_open(const spec::Call<Op>& call) {
   const std::int64_t sum = tokens(call.attributes.pre_tokens) + tokens(call.attributes.next_tokens);
@@ -128,7 +128,7 @@ Refusal band(const spec::Call<Op>& call) {
   return masked_in_mode(call, 4) ? window_open(call) : std::nullopt;
 }
 
-/// Returns the sequence to which sparseMode 7 or 8 applies the band.
+/// Returns the sequence to which sparseMode 7 or 8 applies the band (keys near the diagonal).
 inline Pair band_sequence(const std::vector<Pair>& sequences, std::int64_t mode) {
   const auto has_queries = [](const Pair& pair) { return pair.q != 0; };
   if (mode == 7) {

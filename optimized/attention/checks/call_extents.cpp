@@ -56,7 +56,7 @@ std::int64_t score_count(const CallExtents& extents) {
     const std::int64_t more = saturated_product(extents.lengths_q[b], extents.lengths_kv[b]);
     pairs = more > most - pairs ? most : pairs + more;
   }
-  // In a padded layout, one entry stands for all sequences of the batch.
+  // In a padded layout, `lengths` has a single entry, which applies to all sequences of the batch.
   const auto listed = static_cast<std::int64_t>(extents.lengths_q.size());
   const std::int64_t alike = listed == extents.batch ? 1 : extents.batch;
   return saturated_product(saturated_product(extents.heads_q, alike), pairs);

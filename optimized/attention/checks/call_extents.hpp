@@ -12,18 +12,18 @@
 namespace assay::optimized::attention {
 
 /// The extents of a call's tensors. Some layouts merge heads and channels into one axis H = N * D.
-/// In these, the head size is the H of query divided by headNum, and the number of key heads is the
-/// H of key divided by the head size.
+/// In these layouts, the head size is the extent H of query divided by headNum, and the number of
+/// key heads is the extent H of key divided by the head size.
 struct CallExtents {
   std::int64_t batch = 0, heads_q = 0, heads_kv = 0;
   std::int64_t seq_q = 0, seq_kv = 0;  ///< the longest
   std::int64_t head_dim = 0, head_dim_v = 0;
-  /// In TND, one entry for each sequence; in other layouts, one entry that stands for all
-  /// sequences.
+  /// Lengths of the sequences. In TND, one entry for each sequence; in other layouts, one entry for
+  /// all sequences.
   std::vector<std::int64_t> lengths_q, lengths_kv;
 };
 
-/// Returns the layout that inputLayout names, or nothing if the text is unknown.
+/// Returns the layout with the name inputLayout, or nothing if the text is unknown.
 template <class Op>
 std::optional<spec::Layout> layout_of(const spec::Call<Op>& call) {
   return spec::spellings_of<spec::Layout>.parse(*call.attributes.input_layout);
@@ -37,7 +37,8 @@ struct Axes {
 };
 Axes axes_of(spec::Layout layout);
 
-/// Returns the lengths whose inclusive sums these are; returns nothing if there are no sums.
+/// Returns the lengths of the sequences from their cumulative sums. Returns nothing if `sums` is
+/// absent.
 std::vector<std::int64_t> differences(const std::optional<std::vector<std::int64_t>>& sums);
 /// Returns the largest length; 0 without lengths.
 std::int64_t longest(const std::vector<std::int64_t>& lengths);
@@ -73,16 +74,17 @@ CallExtents extents_of(const spec::Call<Op>& call) {
   return e;
 }
 
-/// Returns the number of scores of all sequences and query heads, or the largest 64-bit integer if
-/// the number is larger.
+/// Returns the number of scores of all sequences and query heads. Returns the largest 64-bit
+/// integer if the number does not fit.
 std::int64_t score_count(const CallExtents& extents);
 
 /// Returns whether the shape has a dimension of 0.
 bool is_empty(const spec::Shape& shape);
-/// Returns the product of the dimensions, or the largest 64-bit integer if the product is larger.
+/// Returns the product of the dimensions. Returns the largest 64-bit integer if the product does
+/// not fit.
 std::int64_t saturated_count(const spec::Shape& shape);
 
-/// Returns the outputs except the statistics and the gradients of the ropes.
+/// Returns all outputs except the softmax statistics and the gradients of the rope tensors.
 template <class Op>
 std::vector<const spec::Parameter*> main_outputs(const spec::Call<Op>& call) {
   const auto& p = call.parameters;
@@ -91,7 +93,7 @@ std::vector<const spec::Parameter*> main_outputs(const spec::Call<Op>& call) {
   else
     return {&p.dq, &p.dk, &p.dv};
 }
-/// Return whether at least one of these outputs is empty, and whether all are empty.
+/// Return whether at least one of the main outputs is empty, and whether all of them are empty.
 template <class Op>
 bool any_output_empty(const spec::Call<Op>& call) {
   return std::ranges::any_of(main_outputs(call), [](const auto* p) { return is_empty(p->shape); });
@@ -108,7 +110,8 @@ bool masked_in_mode(const spec::Call<Op>& call, std::int64_t mode) {
   return call.attributes.sparse_mode == mode && is_given(call.parameters.atten_mask);
 }
 
-/// Returns whether the entry point is an unpadding entry point. Its only layout is TND.
+/// Returns whether the entry point is an "unpadding" entry point, which supports only the layout
+/// TND.
 template <class Op>
 bool is_tnd(const spec::Call<Op>& call) {
   return is_unpadding(call.entry_point);

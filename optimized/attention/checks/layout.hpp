@@ -7,7 +7,8 @@
 #include "attention/checks/call_extents.hpp"
 #include "checks/refusals.hpp"
 
-/// Checks of headNum, the layout, ranks and cumulative lengths. extents_of relies on them.
+/// Checks of headNum, the layout, ranks and cumulative lengths. The function extents_of requires
+/// that these checks passed.
 namespace assay::optimized::attention {
 
 template <class Op>
@@ -17,8 +18,8 @@ Refusal head_num_positive(const spec::Call<Op>& call) {
                     "; it must be the number of query heads, at least 1");
 }
 
-/// Checks the layout string on the padded entry points. For the unpadding entry points there is
-/// another check.
+/// Checks the layout string of padded entry points. Another function checks it for the unpadding
+/// entry points.
 template <class Op>
 Refusal padded_layout(const spec::Call<Op>& call) {
   const auto layout = layout_of(call);
@@ -27,7 +28,7 @@ Refusal padded_layout(const spec::Call<Op>& call) {
                     "\"; it must be BSH, SBH, BSND or BNSD");
 }
 
-/// Checks the ranks of tensors whose axes the layout defines.
+/// Checks the ranks of the tensors that have the axes of the layout.
 template <class Op>
 Refusal ranks_of(const spec::Call<Op>& call, const std::vector<NamedParameter>& tensors) {
   const std::size_t rank = call.attributes.input_layout->size();

@@ -7,7 +7,7 @@
 #include "attention/checks/call_extents.hpp"
 #include "checks/refusals.hpp"
 
-/// Checks of pseType and the position bias.
+/// Checks of the arguments pseType and pseShift (position bias).
 namespace assay::optimized::attention {
 
 inline constexpr std::int64_t alibi_rows = 1024;  // rows of the compressed form
@@ -36,9 +36,10 @@ Refusal type_without_pse(const spec::Call<Op>& call) {
                     " and pse_shift is null; without pse_shift, pseType must be 1");
 }
 
-/// The accepted shapes of a bias tensor of pseType 0 and 1. In TND, the shapes with four axes use
-/// the longest sequences; a bias with one axis contains the sequences one after the other. `whole`:
-/// whether a bias may also have one row for all queries, instead of a row for every query.
+/// Returns the accepted shapes of a bias tensor with pseType 0 or 1. In TND, the shapes with four
+/// axes use the longest sequences; a bias with one axis contains the sequences one after the other.
+/// `whole`: true if the bias may also have one row for all queries, instead of one row for every
+/// query.
 template <class Op>
 std::vector<spec::Shape> outer_shapes(const spec::Call<Op>& call, bool whole) {
   const CallExtents e = extents_of(call);
@@ -56,7 +57,7 @@ std::vector<spec::Shape> outer_shapes(const spec::Call<Op>& call, bool whole) {
   return shapes;
 }
 
-/// Checks the shape of the bias; `outer`: the shapes of pseType 0 and 1.
+/// Checks the shape of the position bias. `outer`: the accepted shapes if pseType is 0 or 1.
 template <class Op>
 Refusal pse_shape(const spec::Call<Op>& call, const std::vector<spec::Shape>& outer) {
   const spec::Parameter& pse = call.parameters.pse_shift;
@@ -84,8 +85,8 @@ Refusal generated_lengths(const spec::Call<Op>& call) {
                                          " requires equal lengths");
 }
 
-/// Returns whether pse_shift has the compressed form of 1024 rows. With 1024 queries this form
-/// equals the full form.
+/// Returns whether pse_shift (position bias) has the compressed form of 1024 rows. With 1024
+/// queries this form equals the full form.
 template <class Op>
 bool compressed(const spec::Call<Op>& call, const CallExtents& e) {
   const spec::Parameter& pse = call.parameters.pse_shift;
@@ -111,7 +112,7 @@ Refusal alibi(const spec::Call<Op>& call) {
                             std::to_string(e.seq_q) + " and nextTokens 0");
 }
 
-/// Checks that every sequence has a query. The documents require no such minimum for keys.
+/// Checks that every sequence has at least one query. The documents require no minimum for keys.
 template <class Op>
 Refusal no_empty_sequence(const spec::Call<Op>& call) {
   if (!is_tnd(call) || !is_given(call.parameters.pse_shift)) return std::nullopt;
@@ -130,13 +131,14 @@ Refusal no_pse_in_mode_7(const spec::Call<Op>& call) {
                 "pse_shift has shape " + text_of(pse.shape) + "; it must be null in sparseMode 7");
 }
 
-/// The positions of the first query and the first key of a sequence (qStartIdx, kvStartIdx).
+/// The start indices qStartIdx and kvStartIdx: the positions of the first query and the first key
+/// of a sequence.
 struct Starts {
   std::int64_t q = 0, kv = 0;
 };
 
-/// Returns the start indices. They apply only if the entry point has them and the caller passes
-/// both.
+/// Returns the start indices of a sequence. Start indices apply only if the entry point has them
+/// and the caller passes both.
 template <class Op>
 Starts starts_of(const spec::Call<Op>& call) {
   const auto& q = call.parameters.q_start_idx;
@@ -145,8 +147,8 @@ Starts starts_of(const spec::Call<Op>& call) {
   return {q->front(), kv->front()};
 }
 
-/// Returns whether q + starts.q == kv + starts.kv without overflow, for any 64-bit starts and
-/// non-negative lengths.
+/// Returns whether q + starts.q == kv + starts.kv. The comparison cannot overflow, for any 64-bit
+/// starts and non-negative lengths.
 inline bool end_together(std::int64_t q, std::int64_t kv, const Starts& starts) {
   const auto modular = [](std::int64_t value) { return static_cast<std::uint64_t>(value); };
   const bool same_sign = (q >= kv) == (starts.kv >= starts.q);

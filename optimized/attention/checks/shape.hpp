@@ -9,7 +9,7 @@
 #include "attention/checks/call_extents.hpp"
 #include "checks/refusals.hpp"
 
-/// Checks of heads, head sizes, lengths and the shapes of tensors.
+/// Checks of head counts, head sizes, lengths and the shapes of tensors.
 namespace assay::optimized::attention {
 
 inline constexpr std::int64_t kibi = 1024, mebi = 1024 * 1024;
@@ -18,7 +18,8 @@ inline constexpr std::int64_t most_heads = 256, most_batches = 2 * mebi,
 inline constexpr std::int64_t longest_sequence = mebi, widest_head = 768;
 inline constexpr std::int64_t rope_granule = 8;  // head sizes with rope are multiples of it
 
-/// If heads and channels are one axis, its extent must be a multiple of headNum.
+/// Checks the head count: if heads and channels are one axis, its extent must be a multiple of
+/// headNum.
 template <class Op>
 Refusal head_num_matches(const spec::Call<Op>& call) {
   const Axes axes = axes_of(*layout_of(call));
@@ -79,7 +80,8 @@ Refusal batches_equal_in(const spec::Call<Op>& call,
   return std::nullopt;
 }
 
-/// Returns the shape `like` with `dim` as its head size.
+/// Returns the shape `like` with another head size `dim`. `heads`: the number of heads, needed if
+/// the layout merges heads and channels.
 template <class Op>
 spec::Shape with_head_size(const spec::Call<Op>& call, const spec::Shape& like, std::int64_t heads,
                            std::int64_t dim) {
@@ -88,8 +90,8 @@ spec::Shape with_head_size(const spec::Call<Op>& call, const spec::Shape& like, 
   return shape;
 }
 
-/// If batch and sequence are one axis, tensors with different batch sizes have different token
-/// counts.
+/// Checks the shapes of the rope tensors. The check includes the batch size: in layouts that merge
+/// batch and sequence into one axis, another batch size changes the extent of this axis.
 template <class Op>
 Refusal rope_shapes(const spec::Call<Op>& call) {
   if (!takes_ropes(call)) return std::nullopt;
@@ -143,7 +145,7 @@ Refusal heads(const spec::Call<Op>& call) {
   return within("number of query heads", extents_of(call).heads_q, 1, most_heads);
 }
 
-/// Checks the batch size of the padded layouts. For packed layouts, it ignores the limit of the
+/// Checks the batch size of the padded layouts. For packed layouts, ignores the limit of the
 /// documentation page, as the vendor's code does.
 template <class Op>
 Refusal batch(const spec::Call<Op>& call) {

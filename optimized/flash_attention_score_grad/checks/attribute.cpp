@@ -27,10 +27,10 @@ Refusal full_prefix_mode(const Call& call) {
                 "sparseMode is 5; it must not be 5 on " + std::string(to_string(call.entry_point)));
 }
 
-/// Checks preTokens and nextTokens. The positions count from the upper-left corner in mode 0 and
-/// from the lower-right corner in mode 4. For mode 0, the documentation page and the vendor's code
-/// limit the values by different lengths; this check accepts both. Sequences without queries or
-/// keys set no limit.
+/// Checks preTokens and nextTokens. Both count from the upper-left corner in mode 0, and from the
+/// lower-right corner in mode 4. For mode 0, the documentation page and the vendor's code limit the
+/// values by different lengths; this check accepts both limits. Sequences without queries or keys
+/// set no limit.
 Refusal token_limits(const Call& call) {
   const std::int64_t mode = call.attributes.sparse_mode;
   if (!masked_in_mode(call, 0) && !masked_in_mode(call, 4)) return std::nullopt;
@@ -44,8 +44,8 @@ Refusal token_limits(const Call& call) {
 }
 
 /// Checks the prefix array. In sparseMode 5 the mask itself contains the prefixes, so the array may
-/// be missing. The check accepts every number of keys, as the vendor's code does, although the
-/// documentation page limits it.
+/// be missing. The check accepts any number of keys, as the vendor's code does, although the
+/// documentation page limits this number.
 Refusal prefix_given(const Call& call) {
   if (call.attributes.sparse_mode != 6 || !is_given(call.parameters.atten_mask))
     return std::nullopt;

@@ -10,16 +10,18 @@ namespace assay::optimized {
 
 using Check = ArgumentCheck<spec::FlashAttentionScoreGrad>;
 
-/// Checks for required arguments, and for the string arguments of the unpadding entry points. They
-/// run first, also for a call whose outputs are all empty.
+/// Returns the checks for required arguments, and for the string arguments of the "unpadding" entry
+/// points (layout TND). These checks run first, also for a call with only empty outputs.
 std::span<const Check> presence_checks();
-/// Checks that apply only to some entry points.
+/// Returns the checks that apply only to some entry points.
 std::span<const Check> entry_point_checks();
 std::span<const Check> type_checks();
-/// Checks for headNum, the layout, ranks and cumulative lengths. extents_of relies on them.
+/// Returns the checks for headNum, the layout, ranks and cumulative lengths. The function
+/// extents_of requires that these checks passed.
 std::span<const Check> layout_checks();
 std::span<const Check> shape_checks();
-/// Checks for the sink, its gradient, and the types that entry points with a sink accept.
+/// Returns the checks for the sink, its gradient, and the tensor types that entry points with a
+/// sink accept.
 std::span<const Check> sink_checks();
 std::span<const Check> attribute_checks();
 std::span<const Check> pse_checks();
@@ -27,9 +29,8 @@ std::span<const Check> pse_checks();
 /// Returns all checks in the order in which they run.
 std::vector<Check> argument_checks();
 
-/// Checks a call in phase 1. Errors: spec::Rejected; the message starts with the id of the
-/// requirement.
-/// Source: the documentation pages of the entry points.
+/// Checks a call in phase 1 (workspace query). Errors: spec::Rejected; the message starts with the
+/// id of the violated requirement. Source: the documentation pages of the entry points.
 void refuse_unless_legal(const Check::Call& call);
 
 }  // namespace assay::optimized

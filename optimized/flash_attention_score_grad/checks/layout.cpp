@@ -8,7 +8,7 @@ namespace {
 using Call = Check::Call;
 using namespace attention;
 
-/// The tensors whose axes the layout defines.
+/// Returns the tensors that have the axes of the layout.
 std::vector<NamedParameter> attention_tensors(const Call& call) {
   const auto& p = call.parameters;
   return {{"query", &p.query},

@@ -14,7 +14,8 @@ Refusal type_beside_rope(const Call& call) {
   return takes_ropes(call) ? within("pseType", type_of(call), 0, 1) : std::nullopt;
 }
 
-/// Returns whether the documentation page allows a pse_shift of four axes only with 1024 rows.
+/// Returns whether the documentation page of this entry point allows a pse_shift with four axes
+/// only if it has 1024 rows (the compressed form).
 bool lists_compressed_rows_alone(const Call& call) {
   return call.entry_point == spec::FlashEntryPoint::u2 ||
          call.entry_point == spec::FlashEntryPoint::u4 ||

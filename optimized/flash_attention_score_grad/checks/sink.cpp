@@ -18,7 +18,8 @@ Refusal dsink_type(const Call& call) {
   return first_outside({{"dsink", &call.parameters.dsink}}, {DType::fp32});
 }
 
-/// Without a sink, dsink is never written, so its shape does not matter.
+/// Checks the shapes of sink and dsink. Without a sink, the kernel never writes dsink, so its shape
+/// does not matter.
 Refusal dsink_shape(const Call& call) {
   if (!has_elements(call.parameters.sink) || !has_elements(call.parameters.dsink))
     return std::nullopt;

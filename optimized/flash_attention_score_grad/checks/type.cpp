@@ -10,7 +10,7 @@ using Call = Check::Call;
 using Named = NamedParameter;
 using spec::DType;
 
-/// The tensors that the operator's documentation page lists, and the rope tensors.
+/// Returns the tensors that the operator's documentation page lists, and the rope tensors.
 std::vector<Named> tensors_of_the_operator(const Call& call) {
   const auto& p = call.parameters;
   return {{"query", &p.query},
@@ -29,7 +29,7 @@ std::vector<Named> tensors_of_the_operator(const Call& call) {
           {"dv", &p.dv}};
 }
 
-/// The tensors that only the documentation pages of entry points list.
+/// Returns the tensors that are only on the documentation pages of single entry points.
 std::vector<Named> other_tensors(const Call& call) {
   const auto& p = call.parameters;
   return {{"padding_mask", &p.padding_mask}, {"softmax_max", &p.softmax_max},
@@ -37,7 +37,8 @@ std::vector<Named> other_tensors(const Call& call) {
           {"attention_in", &p.attention_in}, {"dpse", &p.dpse}};
 }
 
-/// Rejects 8-bit floating types. For the unpadding entry points, the general type check does this.
+/// Rejects 8-bit floating types. For the "unpadding" entry points (layout TND), the general type
+/// check rejects them.
 Refusal float8(const Call& call) {
   if (is_tnd(call)) return std::nullopt;
   const auto& p = call.parameters;
@@ -93,8 +94,8 @@ Refusal pse(const Call& call) {
   const Named tensor = {"pse_shift", &call.parameters.pse_shift};
   const bool slopes = spec::has_pse_type(call.entry_point) &&
                       (call.attributes.pse_type == 2 || call.attributes.pse_type == 3);
-  // For slopes, the documentation page of g2 (the V2 padded entry point) requires the type of
-  // query, and the vendor's code requires FLOAT32. Both types are accepted.
+  // For slopes, the documentation page of entry point g2 (padded, V2) requires the type of query,
+  // and the vendor's code requires FLOAT32. This check accepts both types.
   if (slopes && call.parameters.pse_shift.dtype == DType::fp32) return std::nullopt;
   return first_unlike_query(call.parameters.query, {tensor});
 }
@@ -123,8 +124,8 @@ Refusal statistics(const Call& call) {
                        {DType::fp32});
 }
 
-/// The type of dpse is ignored, because dpse is never written. On u3 (the V3 unpadding entry
-/// point), the types of all reserved tensors are ignored.
+/// Checks the types of reserved tensors. Ignores the type of dpse, because no kernel writes dpse.
+/// For entry point u3 (unpadding, V3), ignores the types of all reserved tensors.
 Refusal reserved(const Call& call) {
   if (call.entry_point == spec::FlashEntryPoint::u3) return std::nullopt;
   const auto& p = call.parameters;

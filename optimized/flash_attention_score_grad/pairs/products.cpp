@@ -16,7 +16,8 @@ void carve(PairTiles& t, CarverOf<tile::Pair>& carver, const Tiling& tiling, std
   const std::int64_t rows = tiling.rows, columns = tiling.columns;
   const std::int64_t d = pairs_of(channels), dv = pairs_of(channels_v);
   t.stored = carver.tile(columns, std::max(d, dv));
-  // Rounds the row length up, because interleaved rows consist of full groups of pairs.
+  // Rounds the row length up to full groups of pairs, because interleaved rows consist of such
+  // groups.
   const auto vertical = [&](std::int64_t count, std::int64_t pairs) {
     return carver.tile(pairs_of(count), 2 * device::round_up(pairs, tile::lanes));
   };
@@ -29,7 +30,8 @@ void carve(PairTiles& t, CarverOf<tile::Pair>& carver, const Tiling& tiling, std
   t.dscore = carver.tile(rows, pairs_of(columns));
 }
 
-/// Fills each row with zeros from its last channel to the end of the last group of lanes.
+/// Fills the rest of each row, after its last channel, with zeros up to the end of the last group
+/// of vector lanes.
 void clear_rest(const PairTile& tile, std::int64_t rows, std::int64_t channels) {
   const std::int64_t whole = 2 * device::round_up(pairs_of(channels), tile::lanes);
   for (std::int64_t i = 0; i < rows && channels < whole; ++i)
@@ -46,9 +48,9 @@ std::uint16_t least_of(const PairTile& tile, std::int64_t rows, std::int64_t pai
   return least;
 }
 
-/// Returns whether all products, and all non-zero sums of products, of numbers with at least these
-/// magnitudes are normal. Each such sum is a multiple of 2^-14 times the powers of two of both
-/// magnitudes.
+/// `least` and `other` are the smallest magnitudes of two operands. Returns whether every product
+/// of their elements, and every non-zero sum of such products, is a normal number. Each sum is a
+/// multiple of 2^-14 times the powers of two of both magnitudes.
 bool stays_normal(std::uint16_t least, std::uint16_t other) {
   constexpr std::int32_t all_zero = 0xFFFF, bias = 127, least_normal = -126, digits = 14;
   if (least == all_zero || other == all_zero) return true;

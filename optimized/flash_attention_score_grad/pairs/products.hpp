@@ -10,10 +10,10 @@ namespace assay::optimized {
 /// Computes the five matrix products of a block with instructions for pairs of bf16 numbers, for
 /// the host mode avx512_bf16.
 ///
-/// The instruction treats subnormal operands and results as zero. If an operand is small enough
-/// that this could change a sum, the product is not computed, and the caller computes the block in
-/// fp32. A P below `probability_floor` counts as zero, so that the tiny probabilities of a sharp
-/// softmax do not force fp32.
+/// These instructions treat subnormal operands and results as zero. If an operand is so small that
+/// this could change a sum, this class does not compute the product, and the caller computes the
+/// block in fp32. A probability P below `probability_floor` counts as zero, so that the tiny
+/// probabilities of a sharp softmax do not force fp32.
 class PairProducts {
  public:
   static constexpr float probability_floor = 0x1p-50F;
@@ -35,13 +35,13 @@ class PairProducts {
   void load_rows(const RowSpan& rows, PairTiles& tiles) const;
 
   /// Computes query key^T and dy value^T of the loaded rows. Returns false, and writes nothing, if
-  /// an operand is too small for pair products. `asked` has the same meaning as in tile::Product.
+  /// an operand is too small for pair products. `asked`: the rows to compute, as in tile::Product.
   bool scores(const PairTiles& tiles, const tile::RowRange* asked, const Tile& scores,
               const Tile& dprob) const;
   /// Stores P and dS of the block, rounded to bf16. Returns false if an element is too small for
   /// pair products.
   bool commit(const Tile& prob, const Tile& dscore, PairTiles& tiles) const;
-  /// Adds P^T dy (dv), dS^T query (dk) or dS key (dq) of the block that `commit` stored.
+  /// For the block that `commit` stored: adds P^T dy to dv, dS^T query to dk, or dS key to dq.
   void add_dv(const PairTiles& tiles, const Tile& sums, tile::Sum sum) const;
   void add_dk(const PairTiles& tiles, const Tile& sums, tile::Sum sum) const;
   void add_dq(const PairTiles& tiles, const Tile& sums, tile::Sum sum) const;

@@ -8,7 +8,7 @@ namespace assay::optimized {
 using PairTile = TileOf<tile::Pair>;
 
 /// The bf16 pairs of a block, for one host thread. A horizontal pair consists of two neighbours in
-/// a row (channels or keys), a vertical pair of two neighbours in a column.
+/// a row (channels or keys). A vertical pair consists of two neighbours in a column.
 struct PairTiles {
   CacheLines<tile::Pair> storage;
   PairTile stored;  ///< rows of key or value before interleaving
@@ -21,7 +21,8 @@ struct PairTiles {
   std::uint16_t least_key = 0, least_value = 0, least_query = 0, least_dy = 0;
 };
 
-/// The two factors and the extents of a product; the depth is counted in pairs.
+/// The two factors and the extents of a matrix product. The depth is counted in pairs of bf16
+/// numbers.
 struct PairFactors {
   const PairTile& left;
   bool left_transposed;  ///< true: the depth is along its rows

@@ -11,8 +11,9 @@ namespace {
 using Problem = spec::FlashAttentionScoreGrad::Problem;
 using schedules::Sequences;
 
-/// Returns those features of a problem that cost time in every tile. A compressed mask adds no
-/// cost: one tile of it stays in the unified buffer and is read only at the edges of the window.
+/// Returns the features (mask, bias, dropout) of a problem that cost time in every tile. A
+/// compressed mask adds no cost: one tile of the mask stays in the unified buffer, and the kernel
+/// reads it only at the edges of the window.
 schedules::Features features_of_tiles(Problem p) {
   if (is_compressed(p.atten_mask)) p.atten_mask = spec::MaskShape::absent;
   return features_of(p);
@@ -23,8 +24,8 @@ bool alike(const Sequences& x, const Sequences& y) {
          x.prefix == y.prefix;
 }
 
-/// Lists the sequences; neighbours with equal properties share one entry. If the mask is a tensor
-/// of the user, every block counts as computed.
+/// Lists the sequences. Adjacent sequences with equal properties share one entry. If the user
+/// passes the mask as a tensor, every block counts as computed.
 std::vector<Sequences> sequences_of(const Problem& p) {
   std::vector<Sequences> all;
   for (std::int64_t b = 0; b < p.batch; ++b) {
@@ -44,8 +45,8 @@ std::vector<Sequences> sequences_of(const Problem& p) {
 
 constexpr std::int64_t longest_of_basic = 32768, widest_of_basic = 128, shortest_of_same_ab = 1024;
 
-/// If the schedule "basic" does not support the problem, returns a text that says which problems it
-/// supports. The caller checks position bias and dropout.
+/// Returns nothing if the schedule "basic" supports the problem, else a text that says which
+/// problems it supports. The caller checks position bias and dropout.
 std::string not_taken_by_basic(const Problem& p) {
   const bool plain = p.sparse_mode == 0 && p.atten_mask == spec::MaskShape::absent;
   const bool causal = (p.sparse_mode == 2 || p.sparse_mode == 3) && is_compressed(p.atten_mask);

@@ -13,7 +13,8 @@ using device::Bytes;
 using Problem = spec::AttentionProblem;
 
 /// Returns the number of records of one query head in one sequence, summed over the key tiles. A
-/// record is a group of row tiles whose dk and dv are summed in L0C.
+/// record is a group of row tiles; their dk and dv are summed in L0C (accumulators of the matrix
+/// unit).
 std::int64_t records(const SequenceTiles& t, std::int64_t record_tiles) {
   std::int64_t count = 0;
   for (std::int64_t first = 0; first < t.row_tiles; first += record_tiles) {
@@ -37,7 +38,7 @@ BlockCounts counts(const Problem& p, const Tiling& t) {
           .key_tiles = p.heads_kv * t.key_tiles()};
 }
 
-/// Returns the traffic of three passes: clear the sums, compute the row terms (sums of dy *
+/// Returns the memory traffic of three passes: clear the sums, compute the row terms (sums of dy *
 /// attention_in), and store the sums as gradients.
 Traffic passes(const Problem& p) {
   const std::int64_t element = spec::size_of(p.dtype);
@@ -50,8 +51,9 @@ Traffic passes(const Problem& p) {
           .written = sums + row_terms + Bytes{gradients * element}};
 }
 
-/// Returns the traffic of the gradient of the sinks: every block adds the sums of P dP of its rows;
-/// they are cleared before and read after the blocks, together with the statistics and the sinks.
+/// Returns the memory traffic for the gradient of the sinks. Every block adds the sums of P dP of
+/// its rows. The kernel clears these sums before the blocks, and reads them after the blocks
+/// together with the statistics and the sinks.
 Traffic sink_traffic(const Problem& p, const Tiling& t, const schedules::Features& features) {
   if (!p.has_sink()) return {};
   const Bytes per_head = {p.heads_q * fp32_bytes};

@@ -7,10 +7,10 @@
 #include "assay/spec/attention.hpp"
 #include "assay/spec/tensor.hpp"
 
-/// Attributes and tensors that the calls of a forward of dense attention and its gradient share.
+/// Attributes and tensors that the calls of dense attention and of its gradient have in common.
 namespace assay::aclnn {
 
-/// Returns the attributes that both have.
+/// Returns the attributes that the calls of dense attention and of its gradient have in common.
 template <class Attributes>
 Attributes attention_attributes(const Arguments& given) {
   Attributes attributes;
@@ -26,8 +26,8 @@ Attributes attention_attributes(const Arguments& given) {
   return attributes;
 }
 
-/// Hides the tokens after the last sequence from the kernel, in TND: shortens the shape but keeps
-/// all bytes. In an output tensor, the remaining bytes are zeros.
+/// For the layout TND: hides the tokens after the last sequence from the kernel. Shortens the shape
+/// of a tensor but keeps all its bytes. In an output tensor, the remaining bytes are zeros.
 class TokensOfSequences {
  public:
   explicit TokensOfSequences(const spec::AttentionProblem& problem)

@@ -22,8 +22,8 @@ void set_extents(const spec::Call<Op>& call, Problem& p) {
     p.head_dim_rope = call.parameters.query_rope.shape.back();
 }
 
-/// Returns the first form of the mask that has this shape. Forms with equal shapes have equal
-/// elements.
+/// Returns the first of the documented mask forms that has this shape. Forms with equal shapes have
+/// equal elements.
 MaskShape mask_of(const Problem& unmasked, const spec::Shape& shape) {
   using enum MaskShape;
   static constexpr MaskShape written[] = {ss, one_one_ss, b_one_ss};
@@ -81,7 +81,8 @@ void set_position_bias(const spec::Call<Op>& call, Problem& p) {
 template <class Op>
 void set_dropout(const spec::Call<Op>& call, Problem& p) {
   p.keep_prob = call.attributes.keep_prob;
-  // A larger mask starts with the same bits
+  // A mask that is larger than necessary starts with the same bits as a mask of exact size, so the
+  // function treats both in the same way.
   if (p.has_dropout()) p.drop_mask = spec::DropMask::exact;
 }
 

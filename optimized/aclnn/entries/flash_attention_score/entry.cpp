@@ -62,7 +62,7 @@ struct Entry<Op> {
     return phase_2 == "aclnnFlashAttentionVarLenScoreV3" ? l3 : l5;
   }
 
-  /// Without dropout, the elements of the drop mask are never read.
+  /// Without dropout, the kernel never reads the elements of the drop mask.
   static Op::Parameters parameters(const Arguments& given) {
     return {.query = given.tensor("query"),
             .query_rope = given.tensor("queryRope"),

@@ -12,8 +12,8 @@ namespace {
 using Op = spec::FlashAttentionScoreGrad;
 using Call = spec::Call<Op>;
 
-/// Bytes of the fp32 sums of the gradients and of the row terms, and of the row sums for a sink.
-/// The kernel keeps them in global memory.
+/// Returns the bytes of the fp32 sums that the kernel keeps in global memory: sums of the
+/// gradients, row terms (sums of P dP), and row sums for a sink.
 std::uint64_t workspace_size(const Call& call, bool sink) {
   const auto& p = call.parameters;
   WorkspaceSize size;
@@ -56,7 +56,7 @@ class Gradient {
     Op::Outputs outputs = {.dq = tokens_.queries(tensors_.blank("dqOut")),
                            .dk = tokens_.keys(tensors_.blank("dkOut")),
                            .dv = tokens_.keys(tensors_.blank("dvOut"))};
-    // dsinkOut may be null or empty: then it is not written.
+    // If dsinkOut is null or empty, the kernel does not write it.
     std::optional<spec::Tensor> dsink;
     if (sink_) dsink = tensors_.gather_if_given("dsinkOut");
     if (dsink && !dsink->bytes.empty()) outputs.dsink = std::move(dsink);
@@ -105,7 +105,7 @@ struct Entry<Op> {
     return phase_2 == "aclnnFlashAttentionUnpaddingScoreGradV4" ? u4 : u5;
   }
 
-  /// Without dropout, the elements of the drop mask are never read.
+  /// Without dropout, the kernel never reads the elements of the drop mask.
   static Op::Parameters parameters(const Arguments& given) {
     return {.query = given.tensor("query"),
             .query_rope = given.tensor("queryRope"),

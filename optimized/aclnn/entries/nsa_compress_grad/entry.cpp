@@ -11,8 +11,8 @@ namespace {
 using Op = spec::NsaCompressGrad;
 using Call = spec::Call<Op>;
 
-/// Returns the cumulative lengths. With actSeqLenType 1 the array contains single lengths, which
-/// are added up. A null array means one sequence.
+/// Returns the cumulative lengths of the sequences. With actSeqLenType 1 the given array contains
+/// single lengths, which this function adds up. A null array means one sequence.
 std::vector<std::int64_t> sums_of(const Call& call) {
   const auto& given = call.parameters.act_seq_len;
   if (!given || given->empty()) return {call.parameters.input.shape[0]};
@@ -46,7 +46,8 @@ void run(Device& device, const Op::Problem& problem, const Bindings& tensors) {
   tensors.scatter("weightGradOut", outputs.weight_grad);
 }
 
-/// Bytes of the fp32 partial sums of weight_grad: one set of sums for each part of the tokens.
+/// Returns the bytes of the fp32 partial sums of weight_grad. Each part of the tokens has its own
+/// set of sums.
 std::uint64_t workspace_size(const Op::Problem& problem,
                              const optimized::compress::Tiling& tiling) {
   WorkspaceSize size;

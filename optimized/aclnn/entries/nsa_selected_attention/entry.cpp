@@ -29,7 +29,7 @@ template <>
 struct Entry<ForwardOp> {
   static ForwardOp::EntryPoint entry_point(std::string_view) { return ForwardOp::EntryPoint::f1; }
 
-  /// Only the presence of the mask matters; its elements are not read.
+  /// Only the presence of the mask matters; the kernel does not read its elements.
   static ForwardOp::Parameters parameters(const Arguments& given) {
     return {.query = given.tensor("query"),
             .key = given.tensor("key"),

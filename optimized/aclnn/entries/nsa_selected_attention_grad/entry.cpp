@@ -28,8 +28,8 @@ void run(Device& device, const Op::Problem& problem, const Bindings& tensors) {
   tensors.scatter("dvOut", outputs.dv);
 }
 
-/// Bytes of the fp32 sums of the gradients and of the row terms, which the kernel keeps in global
-/// memory.
+/// Returns the bytes of the fp32 sums that the kernel keeps in global memory: sums of the
+/// gradients, and row terms (sums of P dP).
 std::uint64_t workspace_size(const Call& call) {
   const auto& p = call.parameters;
   WorkspaceSize size;
@@ -45,7 +45,7 @@ template <>
 struct Entry<Op> {
   static Op::EntryPoint entry_point(std::string_view) { return Op::EntryPoint::s1; }
 
-  /// Only the presence of the mask matters; its elements are not read.
+  /// Only the presence of the mask matters; the kernel does not read its elements.
   static Op::Parameters parameters(const Arguments& given) {
     return {.query = given.tensor("query"),
             .key = given.tensor("key"),

@@ -12,8 +12,8 @@ using Call = spec::Call<Op>;
 
 bool is_packed(const Call& call) { return *call.attributes.layout == "TND"; }
 
-/// Returns the problem without the lengths of the sequences, which are in device memory: in TND,
-/// one sequence of all tokens.
+/// Returns the problem without the lengths of its sequences, because these are in device memory.
+/// For the layout TND, the result has a single sequence with all tokens.
 Problem problem_of(const Call& call) {
   const auto& p = call.parameters;
   const auto& a = call.attributes;
@@ -32,8 +32,8 @@ Problem problem_of(const Call& call) {
           .sparse_mode = a.sparse_mode};
 }
 
-/// Reads the lengths of the sequences. Errors: spec::Rejected if the sums decrease or exceed the
-/// number of tokens.
+/// Reads the lengths of the sequences from their cumulative sums. Errors: spec::Rejected if the
+/// sums decrease or exceed the number of tokens.
 SequenceLengths lengths_in(const spec::Tensor& sums, const std::string& name, std::int64_t tokens) {
   std::vector<std::int64_t> all;
   for (const std::int64_t element : spec::viewed_elements(sums))
@@ -48,7 +48,7 @@ SequenceLengths lengths_in(const spec::Tensor& sums, const std::string& name, st
   return lengths_of(all);
 }
 
-/// Adds the lengths to the problem.
+/// Adds the lengths of the sequences to the problem.
 void add_lengths(Problem& p, const Bindings& tensors) {
   const SequenceLengths q = lengths_in(tensors.gather("actualSeqLengthsQueryOptional"),
                                        "actualSeqLengthsQuery", p.seq_q),
@@ -59,7 +59,7 @@ void add_lengths(Problem& p, const Bindings& tensors) {
   p.seq_kv = kv.longest, p.lengths_kv = kv.all;
 }
 
-/// The tokens after the last sum belong to no sequence. Leaves them out of a contiguous tensor.
+/// Removes the tokens after the last sequence from a contiguous tensor.
 spec::Tensor without_rest(spec::Tensor tensor, const spec::Shape& shape) {
   tensor.shape = shape;
   tensor.strides = spec::contiguous_strides(shape);
@@ -108,8 +108,8 @@ void run(Device& device, Problem problem, const Bindings& tensors) {
   if (outputs.d_key_rope) tensors.scatter("dKeyRopeOutOptional", *outputs.d_key_rope);
 }
 
-/// Bytes of the fp32 sums of the gradients and of the row terms, which the kernel keeps in global
-/// memory.
+/// Returns the bytes of the fp32 sums that the kernel keeps in global memory: sums of the
+/// gradients, and row terms (sums of P dP).
 std::uint64_t workspace_size(const Problem& p) {
   const std::int64_t width = Problem::head_dim + p.head_dim_rope;
   const std::int64_t rows = query_extents(p).rows(), keys = key_extents(p).rows();
@@ -119,8 +119,8 @@ std::uint64_t workspace_size(const Problem& p) {
   return size.bytes();
 }
 
-/// A tensor of shape (0) stands for an absent optional tensor, as callers of the vendor's library
-/// pass it.
+/// Treats a tensor of shape (0) as an absent optional tensor, because callers of the vendor's
+/// library pass such tensors.
 spec::Parameter optional(spec::Parameter tensor) {
   return tensor.shape == spec::Shape{0} ? spec::Parameter() : tensor;
 }

@@ -9,8 +9,8 @@
 
 namespace assay::optimized {
 
-/// The tile sizes with which a block of scores and its products are computed on a cube core and its
-/// vector cores.
+/// The tile sizes of a block of scores and its products on a cube (matrix) core and its vector
+/// cores.
 struct BlockPlan {
   std::int64_t rows = 0, columns = 0;  ///< of a block of scores; multiples of 16
   std::int64_t record_tiles = 0;       ///< row tiles whose dk and dv are summed in L0C

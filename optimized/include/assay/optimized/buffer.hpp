@@ -6,7 +6,7 @@
 
 namespace assay::optimized {
 
-/// One tile of an on-chip buffer.
+/// One allocated part of an on-chip memory.
 struct Buffer {
   std::string memory, what;
   device::Bytes offset, size;

@@ -10,18 +10,19 @@
 
 namespace assay::optimized {
 
-/// The compression on the host. Each sum is one chain in fp32 over the tokens of a window, in
-/// ascending order, rounded once; ties are rounded away from zero, as the vendor's kernel does.
-/// Products of two 16-bit numbers are exact, so results are bit-identical for every thread count
-/// and instruction set.
+/// Returns an implementation of NSA compression on the host. Each sum is one fp32 chain over the
+/// tokens of a window, in ascending order, rounded once; ties are rounded away from zero, as in the
+/// vendor's kernel. Products of two 16-bit numbers are exact, so results are bit-identical for
+/// every thread count and instruction set.
 ///
 /// Errors: std::invalid_argument if the machine does not have the selected instructions. `check`
-/// throws spec::Rejected. `run` throws std::invalid_argument if a tensor has another shape than the
-/// problem says.
+/// throws spec::Rejected. `run` throws std::invalid_argument if the shape of a tensor does not
+/// match the problem.
 std::unique_ptr<spec::Implementation<spec::NsaCompress>> nsa_compress(const device::Spec& device,
                                                                       Options options = {});
 
-/// Creates the implementation. Its tiling for a device is not modelled.
+/// Provides this implementation for its operator. The tiling of the compression on a device is not
+/// modelled.
 template <>
 struct Tiled<spec::NsaCompress> {
   static constexpr auto make = nsa_compress;

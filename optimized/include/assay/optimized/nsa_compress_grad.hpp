@@ -11,25 +11,25 @@
 
 namespace assay::optimized {
 
-/// The tiled gradient of compression on the vector cores of a modelled device.
+/// Returns the tiled gradient of NSA compression on the vector cores of a modelled device.
 ///
 /// Each output element is accumulated in fp32, in one fixed order, and rounded once, ties to even.
 /// input_grad: one chain of fused multiply-adds over the windows that cover the token, in ascending
-/// order; a token that no window covers gives exact zeros. weight_grad: the tokens are split into
+/// order; a token that no window covers gets exact zeros. weight_grad: the tokens are split into
 /// parts, the channels of a head into slices. For each part and slice there are 16 chains; channel
 /// c belongs to chain c mod 16. A chain runs over the windows and, within a window, over its
 /// channels. The chains are added pairwise, then slices and parts in ascending order. Products of
-/// two 16-bit numbers are exact, so a fused multiply-add and a separate product and sum give the
-/// same bits. The order depends only on the tiling. Results are therefore bit-identical for every
+/// two 16-bit numbers are exact, so a fused multiply-add gives the same bits as a separate product
+/// and sum. The order depends only on the tiling. Results are therefore bit-identical for every
 /// thread count and every instruction set of the host.
 ///
 /// Errors: std::invalid_argument if the machine does not have the selected instructions. `check`
 /// throws spec::Rejected. `run` throws device::DeviceFault if even the smallest tiles do not fit
-/// the device, and std::invalid_argument if a tensor has another shape than the problem says.
+/// the device, and std::invalid_argument if the shape of a tensor does not match the problem.
 std::unique_ptr<spec::Implementation<spec::NsaCompressGrad>> nsa_compress_grad(
     const device::Spec& device, Options options = {});
 
-/// Makes the implementation available under the functions of tiled.hpp.
+/// Provides the functions of Tiled (tiled.hpp) for this operator.
 template <>
 struct Tiled<spec::NsaCompressGrad> {
   static constexpr auto make = nsa_compress_grad;

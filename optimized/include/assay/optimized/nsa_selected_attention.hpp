@@ -10,18 +10,19 @@
 
 namespace assay::optimized {
 
-/// Attention to selected blocks on the host. All scores of a query are in memory before the first
-/// exponential; probabilities are divided by their sum and rounded to the type of the tensors
-/// before they are multiplied by value, as in the vendor's kernel. Products are summed in fp32. The
-/// results are bit-identical for every thread count and instruction set.
+/// Returns an implementation of attention to selected blocks on the host. It computes all scores of
+/// a query before the first exponential. Probabilities are divided by their sum and rounded to the
+/// type of the tensors before they are multiplied by value, as in the vendor's kernel. Products are
+/// summed in fp32. The results are bit-identical for every thread count and instruction set.
 ///
 /// Errors: std::invalid_argument if the machine does not have the selected instructions. `check`
 /// throws spec::Rejected. `run` throws spec::Rejected for an index outside its sequence, and
-/// std::invalid_argument if a tensor has another shape than the problem says.
+/// std::invalid_argument if the shape of a tensor does not match the problem.
 std::unique_ptr<spec::Implementation<spec::NsaSelectedAttention>> nsa_selected_attention(
     const device::Spec& device, Options options = {});
 
-/// Creates the implementation. Its tiling for a device is not modelled.
+/// Provides this implementation for its operator. The tiling of the forward on a device is not
+/// modelled.
 template <>
 struct Tiled<spec::NsaSelectedAttention> {
   static constexpr auto make = nsa_selected_attention;

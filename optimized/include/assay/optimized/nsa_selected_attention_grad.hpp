@@ -11,21 +11,21 @@
 
 namespace assay::optimized {
 
-/// The tiled gradient of selected attention on a modelled device. It processes the key blocks one
-/// by one.
+/// Returns the tiled gradient of selected attention on a modelled device. The implementation
+/// processes the key blocks one by one.
 ///
-/// The lists (topk_indices) name the blocks of each query token. First the implementation inverts
-/// them: for every key block of every sequence and key head, it collects the tokens that list the
-/// block, in ascending order, with repetitions. It gathers the rows of these tokens into tiles, and
-/// processes the tiles while the block is loaded. Tiles are therefore full for any number of query
-/// heads per key head, and one core computes dk and dv of a block; only dq is summed over several
-/// blocks. A block whose keys are all causally masked for a token is removed from the list of this
-/// token.
+/// The lists (topk_indices) contain the block numbers of each query token. First the implementation
+/// inverts the lists: for every key block of every sequence and key head, it collects the tokens
+/// that list the block, in ascending order, with repetitions. It gathers the rows of these tokens
+/// into tiles, and processes the tiles while the block is loaded. Tiles are therefore full for any
+/// number of query heads per key head, and one core computes dk and dv of a block; only dq is
+/// summed over several blocks. If all keys of a block are causally masked for a token, the block is
+/// removed from the list of this token.
 ///
 /// Each output element is accumulated in fp32, in one fixed order. Scores and dP: one chain of
 /// fused multiply-adds over the channels. dq: for each listed block, one chain over its keys; these
 /// partial sums are added in ascending order of blocks. dk, dv: the row tiles of a block are split
-/// into groups of consecutive tiles (records). For each record, one chain over its rows, by token
+/// into groups of consecutive tiles (records). Each record has one chain over its rows, by token
 /// and then by head; these partial sums are added in ascending order. The order depends only on the
 /// tiling and on which blocks are listed. Results are therefore bit-identical for every thread
 /// count, every instruction set of the host, and every order of the entries in a list.
@@ -34,11 +34,12 @@ namespace assay::optimized {
 /// mask are not read. Without a mask, mode 2 masks nothing. Masked keys have P = 0 and dS = 0
 /// exactly.
 ///
-/// It also computes the forward: all scores of a token, then their maximum, exponentials and sum,
-/// then the product with value in the order of the list. The time of the forward is not modelled.
+/// The implementation also computes the forward: all scores of a token, then their maximum,
+/// exponentials and sum, then the product with value in the order of the list. The time of the
+/// forward is not modelled.
 ///
-/// Memory in addition to the tensors: per thread some tiles, the fp32 sums of dq and the inverted
-/// lists of one key head, and one number per query row.
+/// Memory in addition to the tensors: for each thread some tiles, the fp32 dq sums and the inverted
+/// lists of one key head; for each query row one number.
 /// Errors: std::invalid_argument if the machine does not have the selected instructions.
 ///         `check` throws spec::Rejected.
 ///         `run` and `forward` throw spec::Rejected for an index that is not a block of the
@@ -46,7 +47,7 @@ namespace assay::optimized {
 std::unique_ptr<spec::Implementation<spec::NsaSelectedAttentionGrad>> nsa_selected_attention_grad(
     const device::Spec& device, Options options = {});
 
-/// Makes the implementation available under the functions of tiled.hpp.
+/// Provides the functions of Tiled (tiled.hpp) for this operator.
 template <>
 struct Tiled<spec::NsaSelectedAttentionGrad> {
   static constexpr auto make = nsa_selected_attention_grad;

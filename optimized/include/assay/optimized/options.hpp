@@ -7,12 +7,12 @@
 
 namespace assay::optimized {
 
-/// The instruction set of the host for the tile kernels. Every set gives bit-identical results.
+/// The instruction set of the host for the tile kernels. All sets give bit-identical results.
 enum class Instructions : std::uint8_t { fastest, avx512, avx2, portable };
 
 /// How the host sums the products of the gradient. `any_cpu`: bit-identical results on every
-/// machine. `avx512_bf16` and `amx_bf16`: the instructions of that name multiply pairs of bf16
-/// numbers and sum in other orders. These two support only bf16, and only machines that have the
+/// machine. `avx512_bf16` and `amx_bf16`: the instructions of these names multiply pairs of bf16
+/// numbers and sum in other orders. Both modes support only bf16, and need a machine that has the
 /// instructions.
 enum class HostMode : std::uint8_t { any_cpu, avx512_bf16, amx_bf16 };
 
@@ -39,7 +39,8 @@ namespace assay::optimized {
 
 /// Returns the instruction sets of this machine, fastest first; `portable` is always available.
 std::vector<Instructions> available_instructions();
-/// Returns whether this machine supports the host mode.
+/// Returns whether this machine has the instructions of the host mode (how the host sums the
+/// products of the gradient).
 bool is_available(HostMode mode);
 
 /// How a kernel uses the host machine.

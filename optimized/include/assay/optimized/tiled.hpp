@@ -4,18 +4,19 @@
 
 namespace assay::optimized {
 
-/// The implementation of the operator Op. The header of the implementation specialises it:
+/// The implementation of the operator Op. The header of the implementation specializes this
+/// template with the following members:
 ///
-///   /// Creates it for a device.
+///   /// Creates the implementation for a device.
 ///   static std::unique_ptr<spec::Implementation<Op>> make(const device::Spec&, Options);
 ///
-/// and, if its tiling for a device is modelled:
+/// and, if the tiling of the implementation for a device is modelled:
 ///
 ///   /// Formats the tiling of a problem for people. Errors: NothingToCut, or device::DeviceFault
 ///   /// if even the smallest tiles do not fit.
 ///   static std::string plan(const Op::Problem&, const device::Spec&);
-///   /// The first instructions of its fastest schedule, in Perfetto's JSON format.
-///   /// Errors: NothingToCut, also if its schedules are not modelled.
+///   /// Returns the first instructions of the fastest schedule, in Perfetto's JSON format.
+///   /// Errors: NothingToCut, also if the model covers no schedule of the problem.
 ///   static std::string trace(const Op::Problem&, const device::Spec&);
 template <class Op>
 struct Tiled;
@@ -32,7 +33,7 @@ concept IsPlanned = requires {
   Tiled<Op>::plan;
 };
 
-/// Thrown if a problem cannot have a plan; the message gives the reason.
+/// Thrown if a problem has no tiling. The message gives the reason.
 struct NothingToCut : std::invalid_argument {
   using std::invalid_argument::invalid_argument;
 };

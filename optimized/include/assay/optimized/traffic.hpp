@@ -9,7 +9,8 @@
 
 namespace assay::optimized {
 
-/// Bytes that a run moves between global memory and the cores. Bytes that hit L2 are included.
+/// The bytes that a run moves between global memory and the cores, including bytes that come from
+/// the L2 cache.
 struct Traffic {
   device::Bytes read, written;
 
@@ -23,12 +24,11 @@ struct Traffic {
   friend bool operator==(const Traffic&, const Traffic&) = default;
 };
 
-/// The metrics that an implementation reports after a run: its global-memory traffic and the peak
-/// use of each buffer.
+/// Returns the metrics of a run: its global-memory traffic and the peak use of each buffer.
 std::vector<spec::Metric> metrics_of(const Traffic& traffic, const BlockPlan& plan);
 std::vector<spec::Metric> metrics_of(const Traffic& traffic);
 
-/// Formats the traffic in one line for people.
+/// Formats the memory traffic in one line for people.
 std::string to_text(const Traffic& traffic);
 
 }  // namespace assay::optimized

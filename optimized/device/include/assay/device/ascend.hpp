@@ -10,7 +10,7 @@
 
 namespace assay::device {
 
-/// One quantity of a device specification, with its source and uncertainty.
+/// One number of a device specification, with its source and uncertainty.
 struct Quantity {
   std::string_view name;
   double value;
@@ -20,20 +20,20 @@ struct Quantity {
   double low = value, high = value;
 };
 
-/// The core counts of a device and the clock.
+/// The core counts and the clock of a device.
 struct Cores {
   Quantity cube, vector, clock;
 };
 
-/// The capacities of the memories. Members up to `ub` are memories of a core, members from `l2` on
-/// are memories of the device.
+/// The capacities of the memories. The members up to `ub` are memories of one core; the members
+/// from `l2` on are shared by all cores.
 struct Memories {
   Quantity l1, l0a, l0b, l0c, ub, l2, hbm;
   Quantity l1_alignment, l0_alignment, l0c_alignment, ub_alignment;
 };
 
-/// Matrix steps per fractal (the block that the cube multiplies in one step: 16x16x16 for 16-bit
-/// numbers, 16x16x8 for fp32), and data rates.
+/// Speed of the matrix unit (the cube) and of the data moves. A fractal is the block that the cube
+/// multiplies in one step: 16x16x16 for 16-bit numbers, 16x16x8 for fp32.
 struct Rates {
   Quantity cube_step_16bit, cube_step_fp32, cube_start;
   Quantity gm_to_l1, package, gm_to_l1_start;
@@ -55,13 +55,13 @@ struct VectorCosts {
   Quantity barrier;
 };
 
-/// Time of one kernel launch, and of one synchronization between cube and vector cores.
+/// Time of one kernel launch, and of one synchronization between cube (matrix) and vector cores.
 struct Overheads {
   Quantity handover, sync_all;
   Quantity launch, launch_cube;  ///< of a kernel with both kinds of core; with cube cores only
 };
 
-/// The specification of a device: every quantity has a source or a range.
+/// The specification of a device. Every number has a published source or a range.
 struct Spec {
   std::string name;  ///< product name, such as "a2"
   std::string sku;
@@ -72,9 +72,11 @@ struct Spec {
   Overheads overheads;
 };
 
-/// Atlas A2: 910B2, 24 cube cores at 1.8 GHz. Source: INI.
+/// Returns the specification of Atlas A2: 910B2, 24 cube cores at 1.8 GHz. Source: INI (see
+/// `sources`).
 Spec a2();
-/// Atlas A3: one die of 910C; a kernel never uses two dies. Source: INI, CM384.
+/// Returns the specification of Atlas A3: one die of 910C, since a kernel never uses two dies.
+/// Source: INI, CM384 (see `sources`).
 Spec a3();
 Spec ascend_910b1();
 Spec ascend_910b3();
@@ -105,15 +107,15 @@ void visit_quantities(AnySpec& spec, Visitor&& visit) {
        spec.overheads.sync_all);
 }
 
-/// Returns all quantities of a device specification.
+/// Returns all numbers of a device specification, with their sources.
 std::vector<Quantity> quantities(const Spec& spec);
 
-/// A word in `Quantity::source`, and the public source that it names.
+/// A short name that occurs in `Quantity::source`, and the public source that it means.
 struct Source {
   std::string_view word, meaning;
 };
 
-/// Returns every word that `Quantity::source` uses.
+/// Returns every short name that `Quantity::source` uses, with its meaning.
 std::span<const Source> sources();
 
 /// Converts a memory capacity (a Quantity, in bytes) to Bytes.

@@ -5,9 +5,9 @@
 
 namespace assay::device {
 
-/// Appends instructions for one cube core and its two vector cores to a program. Their costs come
-/// from the device specification. The start-up time of a move is modelled as latency: the queue
-/// continues with the next move.
+/// Appends instructions for one cube (matrix) core and its two vector cores to a program. The costs
+/// come from the device specification. The start-up time of a move counts as latency: the queue
+/// continues with the next move in the meantime.
 class Instructions {
  public:
   /// Keeps a reference to `spec`.
@@ -15,28 +15,28 @@ class Instructions {
   explicit Instructions(Spec&&) = delete;
 
   using After = std::initializer_list<TaskId>;
-  /// Loads from global memory to L1. `missing` is the fraction of the bytes that misses L2.
+  /// Loads from global memory to L1. `missing`: fraction of the bytes that are not in the L2 cache.
   TaskId load(const Region& region, After after, double missing = 0);
   TaskId load_l0a(Bytes size, After after);
   TaskId load_l0b(Bytes size, After after);
   TaskId multiply(const Mmad& step, After after);
-  /// Writes (drains) an L0C buffer to global memory. An atomic addition also reads the old values
-  /// from L2.
+  /// Writes an L0C buffer (accumulators) to global memory. An atomic addition also reads the old
+  /// values from L2.
   TaskId drain(Bytes fp32, Drain drain, After after);
-  /// Writes an L0C buffer like `drain`, but converts the fp32 sums to a type of another size before
-  /// the store.
+  /// Writes an L0C buffer (accumulators) to global memory like `drain`, but converts the fp32 sums
+  /// to a type of another size before the store.
   TaskId drain_as(Bytes fp32, Bytes stored, After after);
-  /// Load or store between global memory and the unified buffer. Each of the two vector cores moves
-  /// `size` bytes.
+  /// Loads or stores between global memory and the unified buffer. Each of the two vector cores
+  /// moves `size` bytes.
   TaskId vector_load(Bytes size, After after, double missing = 0);
   TaskId compute(Cycles cycles, After after);
   TaskId vector_store(Bytes size, After after, double missing = 0);
-  /// Adds results of the vector cores to values in global memory, with atomic additions.
+  /// Adds results of the vector cores to values in global memory by atomic additions.
   TaskId vector_add(Bytes size, After after, double missing = 0);
-  /// Sets how many of the two vector cores the following instructions use.
+  /// Sets whether the following instructions use one or both of the two vector cores.
   void use_vector_cores(std::int64_t count) { vector_cores_ = count; }
-  /// Synchronizes cube and vector cores: waits until the cores of one kind see what the cores of
-  /// the other kind wrote.
+  /// Synchronizes cube (matrix) and vector cores: waits until the cores of one kind can read the
+  /// data that the cores of the other kind wrote.
   TaskId add_handover(Pipe pipe, After after);
 
   const Spec& spec() const { return *spec_; }

@@ -15,7 +15,7 @@ namespace assay::device {
 using TaskId = std::int32_t;
 inline constexpr TaskId none = -1;
 
-/// One instruction of a queue: its time, and the bytes that it moves through L2 and HBM.
+/// One instruction of a queue: its execution time, and the bytes that it moves through L2 and HBM.
 struct Task {
   Pipe pipe = Pipe::cube;
   Cycles cycles = {};   ///< time on its queue without contention for shared memories
@@ -23,19 +23,20 @@ struct Task {
   Bytes l2 = {}, hbm = {};
 };
 
-/// The instructions of one cube core and its two vector cores, in queue order, with their
-/// dependencies. Both vector cores run the same instructions at the same time. A queue therefore
-/// contains the instructions of one vector core, and an instruction counts the bytes of both.
+/// The instructions of one cube (matrix) core and its two vector cores, in queue order, with their
+/// dependencies. Both vector cores run the same instructions at the same time. Therefore a queue
+/// contains the instructions of one vector core only, but each instruction counts the bytes of
+/// both.
 class Program {
  public:
   /// Appends an instruction. The instruction starts when the results of all instructions in `after`
-  /// are visible; entries that are `none` are ignored.
-  /// Errors: DeviceFault if it depends on an instruction that does not exist yet.
+  /// are visible; entries that are `none` are ignored. Errors: DeviceFault if an entry of `after`
+  /// does not exist yet.
   TaskId add(const Task& task, std::initializer_list<TaskId> after);
 
   std::size_t size() const { return tasks_.size(); }
   const Task& task(TaskId id) const { return tasks_[static_cast<std::size_t>(id)]; }
-  /// The dependencies of an instruction: the half-open range [after_begin, after_end).
+  /// Return the start and the end of the instruction's list of dependencies.
   const TaskId* after_begin(TaskId id) const {
     return after_.data() + first_[static_cast<std::size_t>(id)];
   }
@@ -55,8 +56,8 @@ struct Share {
   double l2, hbm;
 };
 
-/// The result of a simulation: the time of each instruction; the busy time of each queue, which
-/// includes stalls within a move; and the total time until all results are visible.
+/// The result of a simulation: the time interval of each instruction, the busy time of each queue
+/// (including stalls within a move), and the total time until all results are visible.
 struct Trace {
   /// The time interval in which an instruction occupied its queue.
   struct Turn {
@@ -69,9 +70,8 @@ struct Trace {
 
 /// Simulates a program. Queues run in parallel, and each queue executes in order. If all moves
 /// together need more than the bandwidth in `share`, all of them slow down by the same factor;
-/// otherwise they run at full speed. The result is only time: numeric results of a kernel do not
-/// depend on it.
-/// Cost: a few dozen operations per instruction.
+/// otherwise they run at full speed. The simulation computes only times: it does not affect the
+/// numeric results of a kernel. Cost: a few dozen operations per instruction.
 Trace run(const Program& program, const Share& share);
 
 /// A ring of buffers of equal size. A buffer is reused only after its last reader has finished.
@@ -79,11 +79,11 @@ class Ring {
  public:
   explicit Ring(std::size_t buffers) : freed_by_(buffers, none) {}
 
-  /// Takes the next buffer and returns the instruction after which this buffer is free.
-  /// Errors: DeviceFault if no buffer is free and none will be freed, because the kernel would then
-  /// deadlock.
+  /// Takes the next buffer and returns the instruction that frees this buffer. Errors: DeviceFault
+  /// if no buffer is free and none will be freed, because the kernel would then deadlock.
   TaskId take();
-  /// Frees the buffer that was taken first: it is free after the instruction `last_reader`.
+  /// Frees the buffer that was taken first. The buffer becomes free when the instruction
+  /// `last_reader` has finished.
   void give(TaskId last_reader) { freed_by_.push_back(last_reader); }
 
  private:

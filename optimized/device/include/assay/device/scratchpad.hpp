@@ -10,7 +10,7 @@
 
 namespace assay::device {
 
-/// An error that would trap, hang or corrupt data on the modelled hardware.
+/// Thrown for an error that would trap, hang or corrupt data on the modelled hardware.
 class DeviceFault : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;
@@ -19,7 +19,7 @@ class DeviceFault : public std::runtime_error {
 /// One on-chip buffer of a core. Tiles are allocated one after the other.
 class Scratchpad {
  public:
-  /// One allocated tile of the buffer.
+  /// One allocated part of the on-chip buffer.
   struct Tile {
     std::string what;
     Bytes offset, size;
@@ -43,12 +43,12 @@ class Scratchpad {
   std::vector<Tile> tiles_;
 };
 
-/// The on-chip buffers of a cube core, without allocations.
+/// The on-chip buffers of a cube (matrix) core. Initially, nothing is allocated in them.
 struct CubeBuffers {
   Scratchpad l1, l0a, l0b, l0c;
   explicit CubeBuffers(const Spec& spec);
 };
-/// The on-chip buffer of a vector core, without allocations.
+/// The on-chip buffer of a vector core. Initially, nothing is allocated in it.
 struct VectorBuffers {
   Scratchpad ub;
   explicit VectorBuffers(const Spec& spec);

@@ -18,7 +18,8 @@ struct Measure {
 };
 
 using Bytes = Measure<struct ByteUnit, std::int64_t>;
-/// Clock cycles of one core. They may be fractional, because costs are computed from rates.
+/// A number of clock cycles of one core. The number may be fractional, because costs are computed
+/// from rates.
 using Cycles = Measure<struct CycleUnit, double>;
 
 /// Rounds `value` up to a multiple of `unit`.

@@ -11,8 +11,8 @@
 
 namespace assay::optimized {
 
-/// The keys j that query i can attend to: those with i - before <= j <= i + after, and those with j
-/// < `prefix`. i and j count from the start of the sequence.
+/// Describes which keys j query i can attend to: keys with i - before <= j <= i + after, and keys
+/// with j < `prefix`. i and j count from the start of the sequence.
 struct Window {
   std::int64_t before, after, prefix = 0;
 };
@@ -32,13 +32,13 @@ struct SequenceTiles {
   std::int64_t row_tiles, key_tiles;  ///< blocks along the queries and along the keys
   Window window;
 
-  /// Returns the key tiles that contain a key which some query of the row tile may attend to; all
-  /// other key tiles are skipped.
+  /// Returns the key tiles that contain at least one key to which a query of the row tile may
+  /// attend. All other key tiles are skipped.
   TileRange keys_of(std::int64_t row_tile) const;
   /// Return the rows of a row tile, and the keys of a key tile. The last tile may be smaller.
   std::int64_t rows_of(std::int64_t row_tile) const;
   std::int64_t columns_of(std::int64_t key_tile) const;
-  /// The number of blocks that are computed.
+  /// Returns the number of blocks that are computed.
   std::int64_t blocks() const;
 };
 
@@ -50,7 +50,7 @@ struct Tiling : BlockPlan {
   const SequenceTiles& sequence(std::int64_t b) const {
     return sequences[sequences.size() == 1 ? 0 : static_cast<std::size_t>(b)];
   }
-  /// Returns for how many sequences one entry of `sequences` stands.
+  /// Returns the number of sequences for which the entry of `sequences` stands.
   std::int64_t repeats() const { return sequences.size() == 1 ? batch : 1; }
   /// Return the numbers of key tiles and of computed blocks of one head, over all sequences.
   std::int64_t key_tiles() const;
@@ -63,11 +63,11 @@ struct Tiling : BlockPlan {
 /// fit.
 Tiling plan(const spec::AttentionProblem& problem, const device::Spec& device);
 
-/// Counts the regimes (branches) of the tiling: full tiles, smaller last tiles, key tiles without a
-/// block, blocks, and whether keys stay in L1.
+/// Counts, for each branch of the tiling, how often it occurs: full tiles, smaller last tiles, key
+/// tiles without a block, blocks, and whether keys stay in L1.
 std::vector<spec::Metric> regimes_of(const Tiling& tiling);
 
-/// Formats the plan for people: tile sizes, then one line per buffer.
+/// Formats the tiling as text for people: tile sizes, then one line per buffer.
 std::string to_text(const Tiling& tiling);
 
 }  // namespace assay::optimized

@@ -7,7 +7,7 @@
 
 namespace assay::optimized {
 
-/// Returns the bytes that a run with this tiling moves through global memory.
+/// Returns how many bytes a run with this tiling moves through global memory.
 Traffic traffic(const spec::AttentionProblem& problem, const Tiling& tiling);
 
 }  // namespace assay::optimized

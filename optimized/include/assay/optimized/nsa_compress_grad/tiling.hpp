@@ -33,7 +33,7 @@ struct TokenRange {
 /// Returns how many full windows a sequence of `length` tokens has.
 std::int64_t windows_in(std::int64_t length, std::int64_t size, std::int64_t stride);
 
-/// The compression windows of every sequence of a problem.
+/// The windows of compression in every sequence of a problem.
 class Windows {
  public:
   explicit Windows(const spec::NsaCompressGrad::Problem& problem);
@@ -46,17 +46,17 @@ class Windows {
     return end(window_ends_, b) - end(window_ends_, b - 1);
   }
   std::int64_t first_token(std::int64_t b) const { return end(token_ends_, b - 1); }
-  /// For each sequence, the position after its last token in a tensor of all tokens, and the
-  /// position after its last window in a tensor of all windows.
+  /// For each sequence: the position after its last token in a tensor of all tokens. window_ends:
+  /// the position after its last window in a tensor of all windows.
   const std::vector<std::int64_t>& token_ends() const { return token_ends_; }
   const std::vector<std::int64_t>& window_ends() const { return window_ends_; }
   std::int64_t all_tokens() const { return first_token(sequences()); }
 
   /// Returns the windows that cover at least one token of the range.
   WindowRange over(const TokenRange& range) const;
-  /// Returns the longest part at the start of the non-empty range whose tokens are in the same
-  /// windows and span at most one stride. In this part, no two pairs (token, window) use the same
-  /// weight.
+  /// Returns the longest part of the non-empty range that begins at its start and satisfies two
+  /// conditions: all tokens of the part are in the same windows, and the part spans at most one
+  /// stride. No two pairs (token, window) of the part use the same weight.
   TokenRange alike(const TokenRange& range) const;
 
  private:
@@ -68,10 +68,10 @@ class Windows {
   std::vector<std::int64_t> token_ends_, window_ends_;
 };
 
-/// The tiling of one problem for a device. It determines the order of every sum. A tile consists of
-/// consecutive tokens of one sequence, in a slice of the channels of one head. All tokens are split
-/// into `parts`. For each part, head and slice, one unit of work has its own partial sum per
-/// weight.
+/// The tiling of one problem for a device, which determines the order of every sum. A tile consists
+/// of consecutive tokens of one sequence, in a slice of the channels of one head. All tokens are
+/// split into `parts`. Each combination of part, head and slice is one unit of work with its own
+/// partial sums, one per weight.
 struct Tiling {
   Windows windows;
   std::int64_t tokens;        ///< of a tile; a multiple of 16
@@ -82,9 +82,10 @@ struct Tiling {
   std::vector<Buffer> buffers;
   device::Bytes ub;  ///< peak occupancy
 
-  /// The number of partial sums that are added for one element of weight_grad.
+  /// Returns how many partial sums are added for one element of weight_grad.
   std::int64_t partials() const { return parts * slices; }
-  /// Number of channels of this slice of a head with `head_dim` channels; the last may be narrower.
+  /// Returns the number of channels in this slice of a head with `head_dim` channels. The last
+  /// slice may be narrower.
   std::int64_t channels_of(std::int64_t slice, std::int64_t head_dim) const;
 };
 
@@ -109,25 +110,25 @@ class PartTiles {
 /// fit.
 Tiling plan(const spec::NsaCompressGrad::Problem& problem, const device::Spec& device);
 
-/// Returns the tiling with tiles of `tokens` x `channels`; the number of parts is chosen as in
-/// `plan`.
-/// Errors: device::DeviceFault, naming buffer, tile and limit, if the tiles do not fit.
+/// Returns the tiling with tiles of `tokens` x `channels`. The function `plan` chooses the number
+/// of parts. Errors: device::DeviceFault, naming buffer, tile and limit, if the tiles do not fit.
 Tiling tiling_of(const spec::NsaCompressGrad::Problem& problem, const device::Spec& device,
                  std::int64_t tokens, std::int64_t channels);
 
-/// Returns candidate tile sizes, the widest first. Some may not fit the device.
+/// A tile size: the number of tokens, and the number of channels of one head. tile_extents returns
+/// the sizes to try, the widest first; some may not fit the device.
 struct TileExtents {
   std::int64_t tokens, channels;
 };
 std::vector<TileExtents> tile_extents(const spec::NsaCompressGrad::Problem& problem);
 
-/// Counts the regimes (branches) of the tiling: full tiles and smaller last tiles, full and
-/// narrower last slices of a head, one part or several, and tiles without a window.
+/// Counts, for each branch of the tiling, how often it occurs: full tiles and smaller last tiles,
+/// full and narrower last slices of a head, one part or several, and tiles without a window.
 std::vector<spec::Metric> regimes_of(const Tiling& tiling, std::int64_t head_dim);
 
 /// Formats the tile sizes in one line for people.
 std::string extents_text(const Tiling& tiling);
-/// Formats the plan for people: tile sizes, then one line per buffer.
+/// Formats the tiling as text for people: tile sizes, then one line per buffer.
 std::string to_text(const Tiling& tiling);
 
 }  // namespace assay::optimized::compress

@@ -5,7 +5,7 @@
 
 namespace assay::optimized::compress {
 
-/// Returns the bytes that a run with this tiling moves through global memory. One vector core
+/// Returns how many bytes a run with this tiling moves through global memory. One vector core
 /// processes each unit of work: a slice of the channels of a head in a part of the tokens.
 Traffic traffic(const spec::NsaCompressGrad::Problem& problem, const Tiling& tiling);
 

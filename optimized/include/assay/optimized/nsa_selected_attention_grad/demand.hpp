@@ -9,21 +9,21 @@
 
 namespace assay::optimized::selected {
 
-/// How often key blocks are listed. Maps a number n to the number of key blocks that are listed n
-/// times, over all key heads and sequences.
+/// Statistics of the block lists. For a number n, contains the number of key blocks that the lists
+/// contain exactly n times, over all key heads and sequences.
 using Demand = std::map<std::int64_t, std::int64_t>;
 
-/// Returns the distribution if the list entries are spread evenly over the blocks of their
-/// sequences.
+/// Returns how often each key block is listed if the lists are spread evenly: all blocks of a
+/// sequence then occur equally often, as far as possible.
 Demand even_demand(const spec::NsaSelectedAttentionGrad::Problem& problem);
 
-/// Returns the bytes that a run with this tiling moves through global memory. One core processes a
+/// Returns how many bytes a run with this tiling moves through global memory. One core processes a
 /// key block of one key head.
 Traffic traffic(const spec::NsaSelectedAttentionGrad::Problem& problem, const Tiling& tiling,
                 const Demand& demand);
 
-/// Counts the regimes (branches) of the tiling: key blocks with no, one or several tiles of tokens,
-/// smaller last tiles, and whether keys stay in L1.
+/// Counts, for each branch of the tiling, how often it occurs: key blocks with no, one or several
+/// tiles of tokens, smaller last tiles, and whether keys stay in L1.
 std::vector<spec::Metric> regimes_of(const Tiling& tiling, const Demand& demand);
 
 }  // namespace assay::optimized::selected

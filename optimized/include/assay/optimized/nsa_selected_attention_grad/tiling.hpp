@@ -21,7 +21,8 @@ struct Tiling : BlockPlan {
 /// fit.
 Tiling plan(const spec::NsaSelectedAttentionGrad::Problem& problem, const device::Spec& device);
 
-/// Returns the tiling with `tokens` tokens in a row tile. Errors: as for `plan`.
+/// Returns the tiling with `tokens` tokens in a row tile. Errors: device::DeviceFault if the tiles
+/// do not fit, as for `plan`.
 Tiling tiling_of(const spec::NsaSelectedAttentionGrad::Problem& problem, const device::Spec& device,
                  std::int64_t tokens);
 /// Returns how many tokens the largest row tile has.
@@ -30,12 +31,12 @@ std::int64_t most_tokens(const spec::NsaSelectedAttentionGrad::Problem& problem,
 
 /// Formats the tile sizes in one line for people.
 std::string extents_text(const Tiling& tiling);
-/// Formats the plan for people: tile sizes, then one line per buffer.
+/// Formats the tiling as text for people: tile sizes, then one line per buffer.
 std::string to_text(const Tiling& tiling);
 
-/// Returns whether the causal mask applies: sparse mode 2 and a mask. The documentation contradicts
-/// itself about mode 2 without a mask; in this case this implementation masks nothing, like the
-/// forward operator.
+/// Returns whether the causal mask applies, which requires sparse mode 2 and a mask. The
+/// documentation contradicts itself about mode 2 without a mask; this implementation then masks
+/// nothing, like the forward operator.
 bool is_causal(const spec::NsaSelectedAttentionGrad::Problem& problem);
 
 }  // namespace assay::optimized::selected

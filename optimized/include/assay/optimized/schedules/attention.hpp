@@ -9,23 +9,23 @@
 
 namespace assay::optimized::schedules {
 
-/// Sequences of equal lengths. Query i sees the keys i - before to i + after, and the first
-/// `prefix` keys.
+/// Sequences of equal lengths. Query i can attend to the keys i - before to i + after, and to the
+/// first `prefix` keys.
 struct Sequences {
   static constexpr std::int64_t unbounded = std::int64_t{1} << 40;
 
   std::int64_t count = 1, seq_q = 128, seq_kv = 128;
   std::int64_t before = unbounded, after = unbounded, prefix = 0;
 
-  /// Returns how many rectangles of scores have an unmasked pair. The scores of one head and
-  /// sequence are divided into rectangles; each has rows x columns blocks.
+  /// Groups the blocks of scores of one head and sequence into rectangles with rows x columns
+  /// blocks. Returns the number of rectangles that contain an unmasked pair.
   std::int64_t kept(std::int64_t rows, std::int64_t columns) const;
   bool masked() const;
 };
 
-/// The properties of attention that determine its time. Without listed sequences, `heads` is the
-/// sum of heads over all sequences. With listed sequences, `heads` counts the heads of each
-/// sequence, seq_q and seq_kv are the longest lengths, and `causal` is ignored.
+/// The properties of an attention problem that determine its time. Without listed sequences,
+/// `heads` is the sum of heads over all sequences. With listed sequences, `heads` counts the heads
+/// of each sequence, seq_q and seq_kv are the longest lengths, and `causal` is ignored.
 struct Attention {
   std::int64_t heads = 1, heads_kv = 1;
   std::int64_t seq_q = 128, seq_kv = 128, head_dim = 128;
@@ -36,32 +36,32 @@ struct Attention {
   device::Bytes element = {2};
   std::vector<Sequences> listed = {};
   Features features = {};  ///< of the gradient
-  /// For each vendor's schedule that does not support this problem: a text that says which problems
-  /// it supports.
+  /// Schedules of the vendor that do not support this problem. Key: name of the schedule; value: a
+  /// text that says which problems it supports
   std::map<std::string, std::string> not_taken = {};
 
-  /// The number of blocks of 128 x 128 scores that have an unmasked pair.
+  /// Returns the number of blocks of 128 x 128 scores that have an unmasked pair.
   std::int64_t blocks() const { return kept(1, 1); }
-  /// The number of rectangles of rows x columns blocks that have an unmasked pair, over all heads
-  /// and sequences.
+  /// Groups the blocks of scores into rectangles with rows x columns blocks. Returns the number of
+  /// rectangles that contain an unmasked pair, over all heads and sequences.
   std::int64_t kept(std::int64_t rows, std::int64_t columns) const;
   std::vector<Sequences> sequences() const;
   bool masked() const;
-  /// Return the number of channels that are summed for a score (channels) and for an element of dP
+  /// Return how many channels are summed for a score (channels) and for an element of dP
   /// (channels_v).
   std::int64_t channels() const { return head_dim + head_dim_rope; }
   std::int64_t channels_v() const { return head_dim_v == 0 ? head_dim : head_dim_v; }
 };
 
-/// How a forward is split into tiles. A core processes the tiles of one block of rows in
-/// order. Before it multiplies a tile with value, it computes the scores of the next `ahead`
-/// tiles.
+/// How a forward kernel is split into tiles. A core processes the tiles of one block of rows in
+/// order. Before it multiplies a tile with value, it computes the scores of the next `ahead` tiles.
 struct Forward {
   std::int64_t rows = 128, columns = 1024, ahead = 2;
 };
 
-/// Returns the modelled time of the forward. The cycles of the vector cores are those of row F11 (a
-/// measurement) of the validation table; the model assumes no L2 misses.
+/// Returns the modelled time of a forward kernel. The cycles of its vector cores come from a
+/// measurement (row F11 of the table that `assay_bench validation` prints). The model assumes no L2
+/// misses.
 Modelled model(const Attention& attention, const Forward& schedule, const device::Spec& device);
 
 }  // namespace assay::optimized::schedules

@@ -9,7 +9,7 @@
 
 namespace assay::optimized::schedules {
 
-/// The properties of a compression (sums over windows of tokens) that determine its time.
+/// The properties of a compression (weighted sums over windows of tokens) that determine its time.
 struct Compression {
   std::int64_t heads = 1, head_dim = 16;
   std::int64_t size = 32, stride = 16;       ///< tokens of a window, and distance of window starts
@@ -29,8 +29,8 @@ struct ByWindow {
   std::string to_text() const;
 };
 
-/// Processes one tile of tokens and channels after the other. The tile stays in the unified buffer
-/// while all windows that cover it are processed, and its gradient is stored once.
+/// Our schedule: processes one tile of tokens and channels after the other. The tile stays in the
+/// unified buffer while all windows that cover it are processed, and its gradient is stored once.
 struct ByTile {
   std::int64_t tokens = 32, channels = 64;
   std::int64_t buffers = 2;  ///< number of buffers for each kind of moved tile
@@ -38,19 +38,20 @@ struct ByTile {
   std::string to_text() const;
 };
 
-/// Returns the modelled time. Errors: device::DeviceFault, naming the buffer and its limit, if the
-/// schedule does not fit.
+/// Returns the modelled time of a schedule. Errors: device::DeviceFault, naming the buffer and its
+/// limit, if the schedule does not fit the device.
 Modelled model(const Compression& compression, const ByWindow& schedule,
                const device::Spec& device);
 Modelled model(const Compression& compression, const ByTile& schedule, const device::Spec& device);
 
-/// Returns the buffers in the unified buffer. Errors: as for `model`.
+/// Returns the buffers that the schedule allocates in the unified buffer (memory of a vector core).
+/// Errors: device::DeviceFault if they do not fit, as for `model`.
 std::vector<Buffer> buffers_of(const Compression& compression, const ByWindow& schedule,
                                const device::Spec& device);
 std::vector<Buffer> buffers_of(const Compression& compression, const ByTile& schedule,
                                const device::Spec& device);
 
-/// Returns the instructions that process `count` windows, or tiles, on each of two vector cores.
+/// Returns the instructions of `count` windows (or tiles) on each of two vector cores.
 device::Program program_of(const Compression& compression, const ByWindow& schedule,
                            const device::Spec& device, std::int64_t count);
 device::Program program_of(const Compression& compression, const ByTile& schedule,
@@ -65,9 +66,9 @@ struct CompressPlan {
   std::string to_text() const;
 };
 
-/// Returns the vendor's schedule if it fits, otherwise nothing.
+/// Returns the vendor's schedule if it fits the device, otherwise nothing.
 std::vector<CompressPlan> vendor_plans(const Compression& compression, const device::Spec& device);
-/// Returns every schedule that fits, including the vendor's, the fastest first.
+/// Returns every schedule that fits the device, the fastest first. Includes the vendor's schedule.
 /// Cost: well below a second.
 std::vector<CompressPlan> plans(const Compression& compression, const device::Spec& device);
 

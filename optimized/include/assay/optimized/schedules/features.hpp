@@ -8,12 +8,12 @@
 
 namespace assay::optimized::schedules {
 
-/// The additional vector-core work and memory of the optional tensors (position bias, mask,
-/// dropout, sink). The softmax and its gradient are not included.
+/// The additional work and memory that the optional inputs (position bias, mask, dropout, sink)
+/// need on a vector core. The softmax and its gradient are not included.
 struct Features {
   using Operation = device::VectorCost device::VectorCosts::*;
 
-  /// A buffer in which a vector core stores `bits` bits per score.
+  /// A buffer of a vector core with `bits` bits per score.
   struct Held {
     std::string what;
     std::int64_t bits;
@@ -29,7 +29,7 @@ struct Features {
   device::Bytes last_pass = {};  ///< read once, after all tiles, by the pass that stores the sums
 
   bool any() const { return !of_scores.empty() || !of_dprob.empty(); }
-  /// The bytes that a vector core reads for a tile of scores (rows x columns).
+  /// Returns the bytes that a vector core reads for a tile of scores (rows x columns).
   device::Bytes read(std::int64_t rows, std::int64_t columns) const {
     return {device::ceil_divide(rows * columns * score_bits, 8) + columns * column_bytes +
             tile_bytes};

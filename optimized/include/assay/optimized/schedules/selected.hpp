@@ -11,7 +11,7 @@
 namespace assay::optimized::schedules {
 
 /// The properties of attention over selected blocks that determine its time. Sequences are packed
-/// (layout TND): in memory, the rows of the query heads of one group and token are adjacent; rows
+/// (layout TND). In memory, the query rows of one token and one group of heads are adjacent; rows
 /// of different tokens are not.
 struct Selection {
   std::int64_t heads_kv = 1, group = 1;  ///< key heads, and query heads per key head
@@ -19,18 +19,19 @@ struct Selection {
   std::int64_t block = 64, count = 1;    ///< keys of a block, and blocks that a token lists
   std::int64_t head_dim = 16, head_dim_v = 16;
   device::Bytes element = {2};
-  /// Maps a number n to the number of blocks that are listed n times, over all key heads
+  /// Maps a number n to the number of key blocks that the lists contain n times, over all key heads
   std::map<std::int64_t, std::int64_t> demand = {};
-  /// If the vendor's schedule does not support this problem: text with the supported problems
+  /// If the vendor's schedule does not support this problem: a text that says which problems it
+  /// supports
   std::string not_taken = {};
 
-  /// The number of pairs (token, block) such that the token lists the block.
+  /// Returns the number of pairs (token, block) for which the token lists the block.
   std::int64_t listings() const;
 };
 
-/// Processes one token after the other, as in the vendor's schedule "basic". The listed blocks of a
-/// token are processed in chunks, with the query rows of one group. dk and dv of each block are
-/// added in global memory.
+/// A schedule that processes one token after the other, as in the vendor's schedule "basic". The
+/// kernel processes the listed blocks of a token in chunks, with the query rows of one group. dk
+/// and dv of each block are added in global memory.
 struct ByToken {
   std::int64_t chunk = 8;  ///< blocks per chunk
   std::int64_t vector_cores = 1;
@@ -38,9 +39,9 @@ struct ByToken {
   std::string to_text() const;
 };
 
-/// Processes one block after the other, with tiles of the tokens that list the block. dk and dv of
-/// the block stay in L0C; dq is added in global memory. Several cores may each process a part of
-/// the tokens of a block.
+/// A schedule that processes one key block after the other, with tiles of the tokens that list the
+/// block. dk and dv of the block stay in L0C (accumulators); dq is added in global memory. Several
+/// cores may each process a part of the tokens of a block.
 struct ByBlock {
   std::int64_t tokens = 1;  ///< of a tile
   std::int64_t parts = 1;   ///< parts of the tokens of a block, one core each
@@ -50,18 +51,19 @@ struct ByBlock {
   std::string to_text() const;
 };
 
-/// Returns the modelled time. Errors: device::DeviceFault, naming the buffer and its limit, if the
-/// schedule does not fit.
+/// Returns the modelled time of a schedule. Errors: device::DeviceFault, naming the buffer and its
+/// limit, if the schedule does not fit the device.
 Modelled model(const Selection& selection, const ByToken& schedule, const device::Spec& device);
 Modelled model(const Selection& selection, const ByBlock& schedule, const device::Spec& device);
 
-/// Returns the buffers of each memory. Errors: as for `model`.
+/// Returns the buffers of the schedule in each memory. Errors: device::DeviceFault if they do not
+/// fit, as for `model`.
 std::vector<Buffer> buffers_of(const Selection& selection, const ByToken& schedule,
                                const device::Spec& device);
 std::vector<Buffer> buffers_of(const Selection& selection, const ByBlock& schedule,
                                const device::Spec& device);
 
-/// Returns the instructions that process `count` tokens, or tiles of tokens, on one core.
+/// Returns the instructions of `count` tokens (or tiles of tokens) on one core.
 device::Program program_of(const Selection& selection, const ByToken& schedule,
                            const device::Spec& device, std::int64_t count);
 device::Program program_of(const Selection& selection, const ByBlock& schedule,
@@ -76,9 +78,9 @@ struct SelectedPlan {
   std::string to_text() const;
 };
 
-/// Returns the vendor's schedule if it fits, otherwise nothing.
+/// Returns the vendor's schedule if it fits the device, otherwise nothing.
 std::vector<SelectedPlan> vendor_plans(const Selection& selection, const device::Spec& device);
-/// Returns every schedule that fits, including the vendor's, the fastest first.
+/// Returns every schedule that fits the device, the fastest first. Includes the vendor's schedule.
 /// Cost: well below a second.
 std::vector<SelectedPlan> plans(const Selection& selection, const device::Spec& device);
 

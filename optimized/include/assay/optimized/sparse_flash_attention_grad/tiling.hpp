@@ -12,11 +12,11 @@
 namespace assay::optimized::sparse_flash {
 
 /// The tiling of one problem for a device. In a block of scores, the rows are all query heads of
-/// one token, the columns are keys that its list names.
+/// one token, and the columns are keys from the token's list.
 struct Tiling : BlockPlan {};
 
-/// The work that the lists of a problem give: query tokens with and without keys, the keys and the
-/// key tiles of all tokens, and how many of these tiles are full.
+/// The amount of work that the lists of a problem cause: query tokens with and without keys, the
+/// keys and the key tiles of all tokens, and how many of these tiles are full.
 struct Demand {
   std::int64_t tokens = 0, without_keys = 0, keys = 0, tiles = 0, full_tiles = 0;
 
@@ -29,18 +29,18 @@ struct Demand {
 /// fit.
 Tiling plan(const spec::SparseFlashProblem& problem, const device::Spec& device);
 
-/// Returns the work of lists that satisfy SFAG-C32 and, unless they name all visible blocks, only
-/// complete blocks. All such lists give the same work.
+/// Returns the work for typical lists: they satisfy requirement SFAG-C32, and contain either all
+/// visible blocks or only complete blocks. All such lists cause the same work.
 Demand usual_demand(const spec::SparseFlashProblem& problem, const Tiling& tiling);
 
-/// Returns the bytes that a run with this tiling moves through global memory.
+/// Returns how many bytes a run with this tiling moves through global memory.
 Traffic traffic(const spec::SparseFlashProblem& problem, const Tiling& tiling,
                 const Demand& demand);
 
-/// Counts the regimes (branches) of the tiling.
+/// Counts, for each branch of the tiling, how often it occurs.
 std::vector<spec::Metric> regimes_of(const Tiling& tiling, const Demand& demand);
 
-/// Formats the plan for people: tile sizes, then one line per buffer.
+/// Formats the tiling as text for people: tile sizes, then one line per buffer.
 std::string to_text(const Tiling& tiling);
 
 }  // namespace assay::optimized::sparse_flash
