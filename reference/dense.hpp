@@ -17,8 +17,9 @@ inline std::string text_of(const spec::Shape& shape) {
   return text + "]";
 }
 
-/// Returns the exact elements of a tensor, with its rows in the order of `spec::Extents::row`.
-/// Errors: std::invalid_argument if the tensor's shape is not that of `extents` in `layout`.
+/// Returns the exact elements of a tensor as a dense array, with rows in the order of
+/// `spec::Extents::row`.
+/// Errors: std::invalid_argument if the tensor's shape does not match `extents` in this layout.
 template <class Real>
 std::vector<Real> dense(const spec::Tensor& tensor, spec::Layout layout,
                         const spec::Extents& extents) {

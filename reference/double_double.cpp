@@ -12,7 +12,7 @@ namespace {
 typedef double Lanes __attribute__((vector_size(64)));
 constexpr std::size_t lanes = 8;
 
-/// 1 / n! for n = 0 ... 12 (docs/double_double.md, D4).
+/// 1 / n! for n = 0 ... 12 in double-double precision (docs/double_double.md, D4).
 constexpr DoubleDouble inverse_factorials[] = {{1, 0},
                                                {1, 0},
                                                {0.5, 0},
@@ -27,7 +27,8 @@ constexpr DoubleDouble inverse_factorials[] = {{1, 0},
                                                {0x1.ae64567f544e4p-26, -0x1.c062e06d1f209p-80},
                                                {0x1.1eed8eff8d898p-29, -0x1.2aec959e14c06p-83}};
 
-/// 1 / n! for n = 22 ... 13. For these terms the precision of double is enough (D4).
+/// 1 / n! for n = 22 ... 13 in double precision, which is enough for these small terms
+/// (docs/double_double.md, D4).
 constexpr double small_inverse_factorials[] = {
     0x1.0ce396db7f853p-70, 0x1.71b8ef6dcf572p-66, 0x1.e542ba4020225p-62, 0x1.2f49b46814157p-57,
     0x1.6827863b97d97p-53, 0x1.952c77030ad4ap-49, 0x1.ae7f3e733b81fp-45, 0x1.ae7f3e733b81fp-41,
@@ -58,7 +59,8 @@ DoubleDouble sqrt(const DoubleDouble& x) {
 /// D4.
 DoubleDouble exp(const DoubleDouble& x) {
   constexpr double nan = std::numeric_limits<double>::quiet_NaN();
-  // Each of the first two parts has at most 40 bits, so that k times it is exact.
+  // ln 2 in three parts. The first two have at most 40 bits each, so that their products with the
+  // integer k are exact.
   constexpr double ln2_upper = 0x1.62e42fefa2p-1, ln2_middle = 0x1.9ef35793c6p-41,
                    ln2_lower = 0x1.673007e5ed5e8p-81;
   if (!(x.value <= 300) || !std::isfinite(x.rest)) return {nan, nan};

@@ -11,12 +11,13 @@ namespace {
 
 using Problem = spec::AttentionProblem;
 
-/// Stands for an unlimited window: larger than every length, but small enough that sums with
-/// lengths do not overflow.
+/// An unlimited window: larger than every length, but small enough that sums with lengths do not
+/// overflow.
 constexpr std::int64_t unbounded = std::int64_t{1} << 40;
 
-/// In modes 7 and 8 the window restricts only one sequence. Returns this sequence: the last one
-/// with queries (mode 7) or the first one (mode 8); 0 if no sequence has queries.
+/// In sparse modes 7 and 8 the window restricts only one sequence. Returns the number of this
+/// sequence: the last one with queries (mode 7) or the first one (mode 8). Returns 0 if no sequence
+/// has queries.
 std::int64_t band_sequence(const Problem& p) {
   std::int64_t found = 0;
   for (std::int64_t b = p.batch; b-- > 0;) {
@@ -27,8 +28,8 @@ std::int64_t band_sequence(const Problem& p) {
   return found;
 }
 
-/// Returns the sparse mode that applies to sequence b. In modes 7 and 8, which split a causal mask
-/// between several calls, the sequences have different modes.
+/// Returns the sparse mode that applies to sequence b. Modes 7 and 8 split a causal mask between
+/// several calls, so different sequences have different modes.
 std::int64_t mode_of(const Problem& p, std::int64_t b, std::int64_t band) {
   if (p.sparse_mode == 7) return b == band ? 4 : 3;
   if (p.sparse_mode == 8) return b == band ? 4 : 2;
@@ -66,7 +67,8 @@ Mask::Mask(const Problem& problem, const spec::Tensor* atten_mask) : atten_mask_
 
 Mask::Window Mask::window(const Problem& p, std::int64_t b, std::int64_t sparse_mode) {
   const std::int64_t length_q = p.length_q(b), length_kv = p.length_kv(b);
-  // Modes 3, 4 and 6 count from the diagonal that ends at the last query and the last key.
+  // Modes 3, 4 and 6 count positions from the diagonal that ends at the last query and the last
+  // key.
   const std::int64_t last_diagonal = length_kv - length_q;
   Window result{.prefix = 0,
                 .left = -unbounded,
@@ -133,7 +135,7 @@ KeyRange Mask::kept_range(std::int64_t b, std::int64_t i) const {
   const Window& window = window_of(b);
   const std::int64_t last =
       std::clamp<std::int64_t>(std::max(window.prefix, i + window.right + 1), 0, window.length_kv);
-  // Only a window without a left edge has a prefix, so the kept keys are contiguous.
+  // A prefix occurs only in windows without a left edge, so the unmasked keys are contiguous.
   return {.first = std::clamp<std::int64_t>(i + window.left, 0, last), .last = last};
 }
 

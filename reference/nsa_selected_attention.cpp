@@ -31,7 +31,8 @@ std::vector<std::int64_t> NsaSelectedAttention<Real, Stored>::seen_keys(std::int
   return seen;
 }
 
-/// Returns a row in arithmetic of type Real; returns a view if the row is stored in this type.
+/// Returns a row in arithmetic of type Real. If the row is stored in this type, the result is a
+/// view and not a copy.
 template <class Real, class Stored>
 auto real_row(const std::vector<Stored>& elements, std::int64_t index, std::int64_t dim) {
   if constexpr (std::is_same_v<Real, Stored>)

@@ -20,7 +20,7 @@ std::vector<Real> dense_rope(const std::optional<spec::Tensor>& tensor, const Pr
   return dense<Real>(rope_tensor(tensor), p.input_layout, extents);
 }
 
-/// Returns the sink of every query head; empty if the problem has none.
+/// Returns the sink of every query head; an empty vector if the problem has no sink.
 template <class Real>
 std::vector<Real> sinks_of(const std::optional<spec::Tensor>& sink, const Problem& p) {
   if (!p.has_sink()) return {};
@@ -34,8 +34,8 @@ std::vector<Real> sinks_of(const std::optional<spec::Tensor>& sink, const Proble
   return sinks;
 }
 
-/// The operands that define the scores and the output of attention: query, key, value, their ropes
-/// and the sink.
+/// Reads the tensors that define the scores and the output of attention: query, key, value, their
+/// rope parts and the sink.
 template <class Real, class Tensors>
 Operands<Real> score_operands(const Problem& p, const Tensors& inputs) {
   return {.query = dense<Real>(inputs.query, p.input_layout, query_extents(p)),
@@ -46,14 +46,14 @@ Operands<Real> score_operands(const Problem& p, const Tensors& inputs) {
           .sink = sinks_of<Real>(inputs.sink, p)};
 }
 
-/// Returns the position of replica 0 of query row (b, n, i) in statistics of layout TND whose
-/// memory order agrees with their shape: token by token, then head by head.
+/// Returns the position of the first copy of query row (b, n, i) in statistics of layout TND that
+/// are stored token by token, then head by head.
 spec::RowPosition statistics_position(const Problem& p, const spec::Extents& e,
                                       const spec::RowPosition& at) {
   if (p.statistics_order == spec::StatisticsOrder::tokens_first)
     return {.b = 0, .n = at.n, .s = e.start(at.b) + at.s};
-  // In this order the statistics are stored sequence by sequence, and within a sequence head by
-  // head. The size is that of the shape (T1, N1, 8), but the order is not that of its axes.
+  // With heads_first, the statistics are stored sequence by sequence, and within a sequence head by
+  // head. The tensor still has the shape (T1, N1, 8), whose axes suggest another order.
   const std::int64_t row = e.row(at.b, at.n, at.s);
   return {.b = 0, .n = row % e.heads, .s = row / e.heads};
 }

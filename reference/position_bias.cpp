@@ -8,7 +8,8 @@ namespace {
 
 using Problem = spec::AttentionProblem;
 
-/// Returns the start index of the keys minus that of the queries; 0 unless both are given.
+/// Returns the start index of the keys minus the start index of the queries; 0 unless both are
+/// given.
 std::int64_t start_shift(const Problem& p) {
   if (p.q_start_idx.empty() || p.kv_start_idx.empty()) return 0;
   return p.kv_start_idx.front() - p.q_start_idx.front();
@@ -66,7 +67,8 @@ double PositionBias::outer(std::int64_t b, std::int64_t n, std::int64_t i, std::
   switch (kind_) {
     case Kind::toeplitz: {
       if (j > i) return 0.0;
-      // The last row of the tensor belongs to the last query. Its distance to the last column is 0.
+      // The last row of the tensor belongs to the last query, and the last column to a key at
+      // distance 0 from this query.
       const std::int64_t row = spec::compressed_pse_rows - 1, column = columns_ - 1 - (i - j);
       return pse_shift_->load(offset_ + b * batch_ + n * head_ + row * query_ + column * key_);
     }

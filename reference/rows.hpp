@@ -27,14 +27,14 @@ void add_scaled(std::vector<Real>& sum, const Real& factor, const Row& row) {
   for (std::size_t d = 0; d < sum.size(); ++d) sum[d] += factor * row[d];
 }
 
-/// Returns row `index` of a dense operand with rows of `dim` elements.
+/// Returns row number `index` of a dense array that has rows of `dim` elements.
 template <class Real, class Element>
 RowOf<Real> row(const std::vector<Element>& elements, std::int64_t index, std::int64_t dim) {
   const auto first = elements.begin() + index * dim;
   return RowOf<Real>(first, first + dim);
 }
 
-/// Returns a view of a row without copying it, for operands that are stored in the type of the
+/// Returns a view of a row without a copy, for arrays that are stored in the type of the
 /// arithmetic.
 template <class Real>
 std::span<const Real> row_of(const std::vector<Real>& elements, std::int64_t index,
@@ -43,7 +43,7 @@ std::span<const Real> row_of(const std::vector<Real>& elements, std::int64_t ind
                                      static_cast<std::size_t>(dim));
 }
 
-/// Returns row `index` of an operand, followed by row `index` of its rope part. Scores are dot
+/// Returns row number `index` of a tensor, followed by row `index` of its rope part. Scores are dot
 /// products of such rows.
 template <class Real, class Element>
 RowOf<Real> joined_row(const std::vector<Element>& elements, std::int64_t dim,
@@ -55,8 +55,8 @@ RowOf<Real> joined_row(const std::vector<Element>& elements, std::int64_t dim,
   return joined;
 }
 
-/// Removes the rope part from a row of `joined_row`, whose other part has `dim` elements, and
-/// returns the rope part.
+/// Splits a row of `joined_row`: keeps the first `dim` elements in `joined` and returns the rope
+/// part.
 template <class Real>
 std::vector<Real> split_rope(std::vector<Real>& joined, std::int64_t dim) {
   std::vector<Real> rope(joined.begin() + dim, joined.end());

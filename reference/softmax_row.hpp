@@ -14,8 +14,9 @@ struct SoftmaxRow {
   std::vector<Real> prob;  ///< one per score, in the order of the scores
 };
 
-/// A sink joins the maximum and the sum like one more score, without a probability of its own. If
-/// there are neither scores nor a sink, the statistics are those of a fully masked row.
+/// Computes the softmax of one row. A sink takes part in the maximum and the sum like one more
+/// score, but gets no probability. If there are neither scores nor a sink, the statistics are those
+/// of a fully masked row.
 template <class Real>
 SoftmaxRow<Real> softmax(const std::vector<Real>& score,
                          const std::optional<Real>& sink = std::nullopt) {

@@ -16,7 +16,8 @@ using Problem = Op::Problem;
 
 constexpr std::int64_t dim = Problem::head_dim;
 
-/// The statistics contain one number for each token and head, token by token in every layout.
+/// Reads the softmax statistics. They contain one number for each token and head, and are stored
+/// token by token in every layout.
 template <class Real>
 std::vector<Real> statistics(const spec::Tensor& tensor, const spec::Extents& queries) {
   const std::vector<std::int64_t> elements = spec::viewed_elements(tensor);
@@ -46,7 +47,7 @@ Real scale_of(const Problem& p) {
   return Real(static_cast<double>(static_cast<float>(p.scale_value)));
 }
 
-/// Returns the number of keys that the query may see.
+/// Returns the number of keys that the query may see. These are the first keys of its sequence.
 std::int64_t visible(const Problem& p, std::int64_t b, std::int64_t s) {
   if (p.sparse_mode == 0) return p.length_kv(b);
   return std::max<std::int64_t>(0, p.length_kv(b) - p.length_q(b) + s + 1);
@@ -134,7 +135,7 @@ SparseFlashAttentionGrad<Real, Stored>::SparseFlashAttentionGrad(
       attended_.push_back(attended_keys(problem_, operands_, b, s));
 }
 
-/// P and dS of a query row and a key row.
+/// Computes P and dS of one query row and one key row.
 template <class Real, class Stored>
 typename SparseFlashAttentionGrad<Real, Stored>::Pair SparseFlashAttentionGrad<Real, Stored>::pair(
     std::int64_t query, std::int64_t key) const {

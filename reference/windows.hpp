@@ -9,8 +9,8 @@
 #include "assay/spec/compression.hpp"
 #include "dense.hpp"
 
-/// Check the operands of NsaCompress and of its gradient. `name` is the operator's name, for the
-/// message. Errors: std::invalid_argument.
+/// Checks of the operands of NsaCompress and of its gradient. `name` is the operator's name, for
+/// the message. Errors: std::invalid_argument.
 namespace assay::reference {
 
 inline void check_size(std::string_view name, std::string_view what, std::size_t size,

@@ -18,12 +18,12 @@
 
 namespace assay::reference {
 
-/// The parts that the definitions of softmax attention and of its gradient share: the rows of
-/// query, key and value, the score of a query and a key, the mask and the dropout factor.
+/// The common part of the definitions of softmax attention and its gradient: the rows of query, key
+/// and value, the score of each pair (query, key), the mask and the dropout factor.
 ///
 /// Let L = query key^T + query_rope key_rope^T. The score is scale_value * (L + bias) for pse_type
 /// 1, and scale_value * L + bias for the other types. The dropout factor is 1 / keep_prob if the
-/// bit of the score is 1, else 0.
+/// score's bit in the drop mask is 1, else 0.
 ///
 /// Shapes: query head n reads key head n / (heads_q / heads_kv). A query attends only to keys of
 ///         its own sequence b.
@@ -39,14 +39,15 @@ class AttentionScores {
 
   using Formula = ScoreFormula<Real>;
 
-  /// Refers to the tensors of `side`. `formula`: null unless a user replaces the score.
-  /// Errors: std::invalid_argument as for Mask, PositionBias and Dropout.
+  /// Keeps references to the tensors in `side` (mask, position bias, drop mask). `formula` is null
+  /// unless the user replaces the score by a function of it.
+  /// Errors: std::invalid_argument as in the constructors of Mask, PositionBias and Dropout.
   AttentionScores(const Problem& problem, Stored operands, const SideInputs& side,
                   std::shared_ptr<const Formula> formula = nullptr);
 
-  /// Uses the operator's own tensors, without rounding. Large operands are stored as float and
+  /// Converts the tensors of a call without rounding. Large operands are stored as float and
   /// converted at each use.
-  /// Errors: std::invalid_argument for a tensor whose shape is not that of the problem.
+  /// Errors: std::invalid_argument if a tensor's shape does not match `problem`.
   template <class Inputs>
   static Stored stored(const Problem& problem, const Inputs& inputs) {
     const std::int64_t elements =
@@ -56,29 +57,32 @@ class AttentionScores {
     return operands_of<float>(problem, inputs);
   }
 
-  /// The rows of query (b, n, i) and of key (b, kv, j), each followed by its rope part, and the row
-  /// of value.
+  /// The rows of query (b, n, i) and key (b, kv, j), each followed by the rope part, and the row of
+  /// value for this key.
   RowOf<Real> query_row(std::int64_t b, std::int64_t n, std::int64_t i) const;
   RowOf<Real> key_row(std::int64_t b, std::int64_t kv, std::int64_t j) const;
   RowOf<Real> value_row(std::int64_t b, std::int64_t kv, std::int64_t j) const;
-  /// Returns the score of these rows with its position bias, also if the mask excludes it. With a
-  /// formula: the function of that score, and its derivative by it; else the derivative is 1.
+  /// Returns the score of this query and key, with the position bias, even if the mask excludes the
+  /// pair. If the user replaces the score by a formula, returns the value of the formula and its
+  /// derivative with respect to the score. Without a formula the derivative is 1.
   typename Formula::Value score(const ScorePosition& at, const RowOf<Real>& query,
                                 const RowOf<Real>& key) const;
-  /// Returns the derivatives of that score by the numbers of the formula.
+  /// Returns the derivatives of the pair's score with respect to the numbers in the user's formula
+  /// (array elements and parameters).
   std::vector<typename Formula::Partial> partials(const ScorePosition& at, const RowOf<Real>& query,
                                                   const RowOf<Real>& key) const;
-  /// Returns the gradient of the loss by the LSE of the query; 0 without a formula.
+  /// Returns the gradient of the loss with respect to the LSE (log-sum-exp of the scores) of the
+  /// query. Without a user's formula the gradient is 0.
   Real dlse(const ScorePosition& at) const {
     return formula_ == nullptr ? Real(0) : formula_->dlse(at);
   }
-  /// Returns whether mask and formula keep the pair.
+  /// Returns whether the pair is unmasked, by the mask and by the user's formula.
   bool keeps(const ScorePosition& at) const {
     return mask_.keeps(at.b, at.n, at.i, at.j) && (formula_ == nullptr || formula_->keeps(at));
   }
   Real dropout_factor(const ScorePosition& at) const;
-  /// Returns the logit of the sink of query head n, or nothing if the problem has none. It is
-  /// neither scaled nor biased.
+  /// Returns the logit of the sink of query head n, or nothing if the problem has no sink. The
+  /// logit is neither scaled nor biased.
   std::optional<Real> sink(std::int64_t n) const;
 
   const Problem& problem() const { return problem_; }
@@ -87,17 +91,17 @@ class AttentionScores {
   const PositionBias& position_bias() const { return position_bias_; }
   const Dropout& dropout() const { return dropout_; }
   const Real& scale() const { return scale_; }
-  /// The index of query row (b, n, i) in dense operands.
+  /// Returns the row number of query (b, n, i) in dense operands.
   std::int64_t query_index(std::int64_t b, std::int64_t n, std::int64_t i) const {
     return queries_.row(b, n, i);
   }
 
  private:
-  /// The documented score, which a formula replaces.
+  /// Returns the score as the documentation defines it, before a user formula is applied.
   Real scaled(const ScorePosition& at, const RowOf<Real>& query, const RowOf<Real>& key) const;
 
-  /// Up to this size (8 to 16 MiB), operands are stored as Real, which saves a conversion at each
-  /// use.
+  /// Operands with at most this number of elements (8 to 16 MiB) are stored in the type of the
+  /// arithmetic (Real), so that they need no conversion at each use.
   static constexpr std::int64_t elements_kept_converted = std::int64_t{1} << 18;
 
   Problem problem_;

@@ -3,9 +3,9 @@
 #include <cstddef>
 #include <vector>
 
-/// Unevaluated sums of two doubles: about 106 bits from IEEE 754 operations only. The bits are the
-/// same on every machine if the compiler contracts nothing (-ffp-contract=off). Error bounds:
-/// docs/double_double.md, D1 to D5.
+/// Double-double arithmetic: unevaluated sums of two doubles, with about 106 bits. The code uses
+/// only IEEE 754 operations, so the bits are the same on every machine if the compiler contracts
+/// nothing (-ffp-contract=off). Error bounds: docs/double_double.md, D1 to D5.
 namespace assay::reference {
 
 /// The number value + rest, where |rest| <= 2^-53 |value|. If a result is not finite or needs
@@ -20,12 +20,14 @@ struct DoubleDouble {
   explicit operator double() const { return value; }
 };
 
-/// Largest relative errors if nothing underflows: of a sum, a difference, a product, a quotient, a
-/// root and of `exp` (D2, D4). A sum of n products has an error of at most (n + 4) times the first
-/// constant, relative to the sum of the products' magnitudes (D3).
+/// Largest relative errors without underflow. The first constant is for one operation: a sum,
+/// difference, product, quotient or root. The second is for `exp` (D2, D4). The error of a sum of n
+/// products is at most (n + 4) times the first constant, relative to the sum of the products'
+/// magnitudes (D3).
 inline constexpr double double_double_unit = 0x1p-98, double_double_exp_error = 0x1p-97;
 
-/// a + b without error (D1). `fast_sum` requires |a| >= |b| or a = 0.
+/// a + b without error: the rounded sum and its rounding error (D1). `fast_sum` requires |a| >= |b|
+/// or a = 0.
 [[gnu::always_inline]] inline DoubleDouble exact_sum(double a, double b) {
   const double sum = a + b, part = sum - a;
   return {sum, (a - (sum - part)) + (b - part)};
@@ -69,12 +71,12 @@ inline bool operator>(const DoubleDouble& x, const DoubleDouble& y) {
 inline DoubleDouble& operator+=(DoubleDouble& x, const DoubleDouble& y) { return x = x + y; }
 
 DoubleDouble sqrt(const DoubleDouble& x);
-/// e^x. Results below 2^-995 are 0; arguments above 300 give NaN.
+/// e^x. Results below 2^-995 become 0; arguments above 300 give NaN.
 DoubleDouble exp(const DoubleDouble& x);
 
-/// Sum of a[d] b[d]: products of floats are exact in double.
+/// The dot product sum of a[d] b[d]. Each product of two floats is exact in double.
 DoubleDouble dot(const std::vector<float>& a, const std::vector<float>& b);
-/// sum[d] += factor row[d].
+/// Computes sum[d] += factor * row[d] for every d.
 void add_scaled(std::vector<DoubleDouble>& sum, const DoubleDouble& factor,
                 const std::vector<float>& row);
 

@@ -7,13 +7,13 @@
 
 namespace assay::reference {
 
-/// Says which probabilities dropout keeps. Score e of `ScoreOrder` belongs to byte e / 8 of the
-/// drop mask, bit e mod 8, counted from the least significant bit; 1 keeps the probability. Kept
-/// probabilities are divided by `keep_prob`.
+/// Decides which probabilities dropout keeps. Score number e (in the order of `ScoreOrder`) uses
+/// bit e mod 8 of byte e / 8 of the drop mask, counted from the least significant bit. A 1 keeps
+/// the probability and divides it by `keep_prob`.
 /// Source: FlashAttentionScoreGrad.md (dropMaskOptional, keepProb).
 class Dropout {
  public:
-  /// Refers to `drop_mask`, which is not read if the problem's keep_prob is 1.
+  /// Keeps a reference to `drop_mask`, which is not read if keep_prob is 1.
   /// Errors: std::invalid_argument if the drop mask is missing, has several axes or is too short.
   Dropout(const spec::AttentionProblem& problem, const spec::Tensor* drop_mask);
 
@@ -28,7 +28,7 @@ class Dropout {
     return (eight >> (bit % 8) & 1u) != 0;
   }
 
-  /// The problem's keep_prob rounded to float, as the operator reads it.
+  /// Returns the problem's keep_prob rounded to float, as the operator receives it.
   double keep_prob() const { return keep_prob_; }
 
  private:

@@ -15,8 +15,8 @@ struct Forward {
   std::vector<Real> softmax_max, softmax_sum, attention_out;
 };
 
-/// All rows of FlashAttentionScore, as a gradient may receive them. In a sequence without keys the
-/// statistics are those of a fully masked row: softmax_max -FLT_MAX and softmax_sum FLT_MAX.
+/// Computes all rows of FlashAttentionScore, as inputs for the gradient. Rows of a sequence without
+/// keys get the statistics of a fully masked row: softmax_max -FLT_MAX and softmax_sum FLT_MAX.
 template <class Real>
 Forward<Real> forward(const spec::AttentionProblem& problem, const Operands<Real>& operands,
                       const SideInputs& side);

@@ -22,14 +22,15 @@ struct QueryRange {
   friend bool operator==(const QueryRange&, const QueryRange&) = default;
 };
 
-/// Says which scores enter the softmax. Each sparse mode has a rule that selects them; modes 0, 1
-/// and 5 also read the user's mask. Query i and key j count from the start of sequence b; the
-/// lengths of that sequence define the diagonal. The elements of a compressed mask are not read:
-/// the documentation prescribes their values, so the rule of the sparse mode replaces them.
-/// Source: aclnnFlashAttentionUnpaddingScoreGrad.md (attenMaskOptional, sparseMode).
+/// Decides which pairs (query, key) are unmasked. Each sparse mode has a rule; modes 0, 1 and 5
+/// also read the user's mask. Query i and key j count from the start of sequence b, and the lengths
+/// of sequence b define the diagonal. Does not read a compressed mask: the documentation fixes its
+/// elements, so the rule gives the same result. Source: aclnnFlashAttentionUnpaddingScoreGrad.md
+/// (attenMaskOptional, sparseMode).
 class Mask {
  public:
-  /// Refers to `atten_mask`. If it is null or of rank 0, every pair is kept in all modes.
+  /// Keeps a reference to `atten_mask`. If the tensor is null or of rank 0, every pair is unmasked
+  /// in all modes.
   /// Errors: std::invalid_argument for a sparse mode above 8, for mode 6 without a prefix for every
   /// sequence, or for a user mask whose shape does not broadcast to (batch, heads_q, seq_q,
   /// seq_kv).
@@ -42,23 +43,24 @@ class Mask {
     return j < window.prefix || (i + window.left <= j && j <= i + window.right);
   }
 
-  /// keep[k] = keeps(b, n, i, first + k) for k = 0 .. keep.size() - 1, as 0 or 1.
+  /// For k = 0 .. keep.size() - 1: sets keep[k] to 1 if the pair of query i and key first + k is
+  /// unmasked, otherwise to 0.
   void read_row(std::int64_t b, std::int64_t n, std::int64_t i, std::span<std::uint8_t> keep,
                 std::int64_t first = 0) const;
 
-  /// The range of keys in sequence b that may be kept for query i, in any head. If the mode reads
-  /// the user's mask, these are all keys of the sequence, because the range does not depend on the
-  /// mask's values. In all other modes these are exactly the kept keys.
+  /// Returns the range of keys in sequence b that may be unmasked for query i, in any head. In
+  /// modes that read the user's mask, this is the whole sequence, because the function does not
+  /// read the mask. In all other modes, the range contains exactly the unmasked keys.
   KeyRange kept_range(std::int64_t b, std::int64_t i) const;
 
-  /// Returns the range of queries in sequence b that may keep key j. In modes that read the user's
-  /// mask this is the whole sequence; in all other modes it is exactly the queries that keep the
-  /// key.
+  /// Returns the range of queries in sequence b for which key j may be unmasked. In modes that read
+  /// the user's mask, this is the whole sequence. In all other modes, the range contains exactly
+  /// the queries for which the key is unmasked.
   QueryRange kept_queries(std::int64_t b, std::int64_t j) const;
 
  private:
-  /// A rule of a sparse mode: query i keeps the keys below `prefix` and the keys from i + left to i
-  /// + right.
+  /// The rule of a sparse mode: for query i, the keys below `prefix` and the keys from i + left to
+  /// i + right are unmasked.
   struct Window {
     std::int64_t prefix, left, right;
     std::int64_t length_q, length_kv;

@@ -8,22 +8,23 @@
 
 namespace assay::reference {
 
-/// Dense operands in arithmetic of type Real; the rows of input are in the order of
-/// `spec::Extents::row`, and weight (w, n) is at w * heads + n.
+/// The input tensors as dense arrays in arithmetic of type Real. The rows of `input` are in the
+/// order of `spec::Extents::row`; the weight of window position w in head n is at index w * heads +
+/// n.
 template <class Real>
 struct NsaCompressOperands {
   std::vector<Real> input, weight;
   friend bool operator==(const NsaCompressOperands&, const NsaCompressOperands&) = default;
 };
 
-/// Converts the operator's own tensors to dense operands, without rounding.
-/// Errors: std::invalid_argument for a tensor whose shape is not that of the problem.
+/// Converts the tensors of a call to dense arrays, without rounding.
+/// Errors: std::invalid_argument if a tensor's shape does not match `problem`.
 template <class Real>
 NsaCompressOperands<Real> operands_of(const spec::CompressionProblem& problem,
                                       const spec::NsaCompress::Inputs& inputs);
 
-/// The compression, computed from the definition in arithmetic of type Real (double, Quad, Fifty,
-/// Wide), with operands stored in type Stored. For window i of sequence b
+/// The operator NsaCompress, computed from its definition in arithmetic of type Real (double, Quad,
+/// Fifty, Wide), with operands stored in type Stored. For window i of sequence b
 ///
 ///     output (b, n, i) = sum over w of weight (w, n) * input (b, n, i * compress_stride + w)
 ///
@@ -37,11 +38,11 @@ class NsaCompress {
   using Problem = spec::CompressionProblem;
   using Inputs = spec::NsaCompress::Inputs;
 
-  /// Errors: std::invalid_argument for a window or stride below 1, and for operands that do not
-  /// have the sizes of the problem.
+  /// Errors: std::invalid_argument for a window or stride below 1, and for operands whose size does
+  /// not match `problem`.
   NsaCompress(const Problem& problem, NsaCompressOperands<Stored> operands);
-  /// Uses the operator's own tensors, without rounding.
-  /// Errors: std::invalid_argument for a tensor whose shape is not that of the problem.
+  /// Creates the object from the tensors of a call, without rounding.
+  /// Errors: std::invalid_argument if a tensor's shape does not match `problem`.
   static NsaCompress from(const Problem& problem, const Inputs& inputs);
 
   std::vector<Real> output_row(std::int64_t b, std::int64_t n, std::int64_t i) const;

@@ -11,16 +11,16 @@
 
 namespace assay::reference {
 
-/// Converts the operator's own tensors to dense operands, without rounding. Uses replica 0 of the
-/// statistics.
-/// Errors: std::invalid_argument for a tensor whose shape is not that of the problem.
+/// Converts the tensors of a call to dense arrays, without rounding. The statistics are stored as
+/// equal copies (replicas); this function reads the first copy.
+/// Errors: std::invalid_argument if a tensor's shape does not match `problem`.
 template <class Real>
 SelectedOperands<Real> operands_of(const spec::NsaSelectedAttentionGrad::Problem& problem,
                                    const spec::NsaSelectedAttentionGrad::Inputs& inputs);
 
-/// The numbers of query (b, n, i) and key j at one entry of the list: the score, the
-/// probability, and the gradients of both. If the query does not see the key, prob and dscore are
-/// 0.
+/// The intermediate numbers of query (b, n, i) and key j, for one entry of the query's list of
+/// selected keys: the score, the probability, and the gradients of both. If the key is masked, prob
+/// and dscore are 0.
 template <class Real>
 struct SelectedPair {
   Real score, prob, dprob, dscore;
@@ -32,28 +32,28 @@ struct SelectedKeyRow {
   std::vector<Real> dk, dv;
 };
 
-/// The gradient of block-selected attention, computed from the definition in arithmetic of type
-/// Real (double, DoubleDouble, Quad, Fifty, SeventyFive). Operands are stored as Stored: the
-/// operator's own tensors are exact as float, and are converted at each use.
+/// The gradient of block-selected attention, computed from its definition in arithmetic of type
+/// Real (double, DoubleDouble, Quad, Fifty, SeventyFive). Operands are stored in type Stored: float
+/// represents the elements of a call's tensors exactly, and elements are converted at each use.
 ///
-/// Let K and V be the keys and values at the entries of a query's list, and S = scale_value * query
-/// K^T. P = exp(S - softmax_max) / softmax_sum if the query sees the key, else 0. Then
+/// Let K and V be the keys and values in a query's list of selected keys, and S = scale_value *
+/// query K^T. P = exp(S - softmax_max) / softmax_sum for unmasked keys, else 0. Then
 ///
 ///     dS = P * (attention_out_grad V^T - rowsum(attention_out_grad * attention_out))
 ///     dq = scale_value * dS K     dk = scale_value * dS^T query     dv = P^T attention_out_grad
 ///
-/// dk and dv of a key are sums over all queries of its sequence, all heads of its group and all
-/// entries that contain the key.
+/// dk and dv of a key are sums over all queries of its sequence, all query heads of its group and
+/// all list entries that contain the key.
 ///
 /// Shapes: query head n reads key head n / (heads_q / heads_kv) and its lists. A query attends only
 ///         to keys of its own sequence.
 /// Units:  softmax_max is a score; exponentials are natural; scale_value is rounded to fp32 before
 ///         use.
-/// Cost:   one exponential for every entry; size() * (2 head_dim + head_dim_v) multiplications for
-///         a row of dq; 2 (head_dim + head_dim_v) for a row of dk and dv, for each query that lists
-///         the key. Rows are independent: any thread may compute them.
-/// Errors: none for non-finite inputs: they spread as IEEE 754 says. If a query does not see a key,
-///         the score is replaced, not multiplied, so it does not spread.
+/// Cost:   one exponential for every list entry; size() * (2 head_dim + head_dim_v) multiplications
+///         for a row of dq; 2 (head_dim + head_dim_v) for a row of dk and dv, for each query that
+///         lists the key. Rows are independent: any thread may compute them.
+/// Errors: none. NaN and infinity in the inputs propagate as in IEEE 754. A masked score is
+///         replaced, not multiplied, so a NaN in a masked score does not propagate.
 /// Source: aclnnNsaSelectedAttentionGrad.md (formulas).
 template <class Real, class Stored = Real>
 class NsaSelectedAttentionGrad {
@@ -61,15 +61,16 @@ class NsaSelectedAttentionGrad {
   using Problem = spec::NsaSelectedAttentionGrad::Problem;
   using Inputs = spec::NsaSelectedAttentionGrad::Inputs;
 
-  /// Errors: std::invalid_argument as for Selection.
+  /// Errors: std::invalid_argument as in the constructor of Selection.
   NsaSelectedAttentionGrad(const Problem& problem, SelectedOperands<Stored> operands)
       : given_(problem, std::move(operands)) {}
-  /// Uses the operator's own tensors, without rounding.
-  /// Errors: std::invalid_argument for a tensor whose shape is not that of the problem.
+  /// Creates the object from the tensors of a call, without rounding.
+  /// Errors: std::invalid_argument if a tensor's shape does not match `problem`.
   static NsaSelectedAttentionGrad from(const Problem& problem, const Inputs& inputs);
 
   SelectedPair<Real> pair(std::int64_t b, std::int64_t n, std::int64_t i, std::int64_t j) const;
-  /// rowsum(attention_out_grad * attention_out) of a query.
+  /// Returns rowsum(attention_out_grad * attention_out) for one query: the dot product of its rows
+  /// of attention_out_grad and attention_out.
   Real row_term(std::int64_t b, std::int64_t n, std::int64_t i) const {
     return query_side(b, n, i).row_term;
   }
@@ -78,13 +79,13 @@ class NsaSelectedAttentionGrad {
   const Selection& selection() const { return given_.selection; }
 
  private:
-  /// Inputs of the formulas for query (b, n, i); row_term is the dot product of attention_out_grad
-  /// and attention_out.
+  /// Inputs of the gradient formulas for query (b, n, i). row_term is the dot product of its rows
+  /// of attention_out_grad and attention_out.
   struct QuerySide {
     RowOf<Real> query, attention_out_grad;
     Real softmax_max, softmax_sum, row_term;
   };
-  /// Inputs of the formulas for key (b, kv, j).
+  /// Inputs of the gradient formulas for key (b, kv, j): its rows of key and value.
   struct KeySide {
     RowOf<Real> key, value;
   };

@@ -9,9 +9,10 @@
 
 namespace assay::reference {
 
-/// Dense operands in arithmetic of type Real, with rows in the order of `spec::Extents::row`. The
-/// statistics and attention_in are stored as Real, so that the gradient can use the unrounded
-/// results of a forward. The forward pass reads neither these nor dy.
+/// The input tensors as dense arrays in arithmetic of type Real, with rows in the order of
+/// `spec::Extents::row`. The statistics and attention_in are stored as Real, so that the gradient
+/// can use unrounded results of a forward pass. The forward pass itself reads neither these arrays
+/// nor dy.
 template <class Real>
 struct Operands {
   std::vector<Real> query, key, value, dy = {};
@@ -22,10 +23,11 @@ struct Operands {
   friend bool operator==(const Operands&, const Operands&) = default;
 };
 
-/// Converts the operator's own tensors to dense operands, without rounding: float represents every
-/// type. Reads replica 0 of the statistics, in the problem's memory order.
-/// Errors: std::invalid_argument for a tensor whose shape is not that of the problem, and for a
-/// missing rope tensor or sink.
+/// Converts the tensors of a call to dense arrays, without rounding: float represents every element
+/// type. The statistics are stored as equal copies (replicas); this function reads the first copy,
+/// in the problem's memory order.
+/// Errors: std::invalid_argument if a tensor's shape does not match `problem`, or if a rope tensor
+/// or the sink is missing.
 template <class Real>
 Operands<Real> operands_of(const spec::AttentionProblem& problem,
                            const spec::FlashAttentionScoreGrad::Inputs& inputs);
@@ -33,14 +35,15 @@ template <class Real>
 Operands<Real> operands_of(const spec::AttentionProblem& problem,
                            const spec::FlashAttentionScore::Inputs& inputs);
 
-/// Returns replica 0 of softmax_max or softmax_sum of every query row, in the order of
-/// `spec::Extents::row`. In TND the problem's statistics_order says where it is stored.
-/// Errors: std::invalid_argument if the tensor's shape is not that of the problem.
+/// Reads softmax_max or softmax_sum of every query row, in the order of `spec::Extents::row`. The
+/// tensor stores equal copies (replicas) of each number; this function returns the first. In TND,
+/// the problem's statistics_order gives the memory order.
+/// Errors: std::invalid_argument if the tensor's shape does not match `problem`.
 template <class Real>
 std::vector<Real> statistics_of(const spec::Tensor& tensor, const spec::AttentionProblem& problem);
 
 /// Returns the rope tensor, which a problem with head_dim_rope > 0 must have.
-/// Errors: std::invalid_argument if it is missing.
+/// Errors: std::invalid_argument if the tensor is missing.
 const spec::Tensor& rope_tensor(const std::optional<spec::Tensor>& tensor);
 
 }  // namespace assay::reference

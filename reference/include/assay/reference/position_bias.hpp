@@ -12,31 +12,31 @@ namespace assay::reference {
 
 /// The bias that pseShift adds to the scores. pse_type 0 and 1: an element of the tensor. pse_type
 /// 2: minus the head's slope times the distance between query and key. pse_type 3: minus the slope
-/// times the root of the distance.
+/// times the square root of the distance.
 ///
-/// A bias of the compressed shapes (BNHS, 1NHS) contains only its last 1024 query rows; it depends
-/// on i
-/// - j alone. Only their last row is read, because it contains the bias for every distance i - j >=
-/// 0. Above the diagonal the value is 0: these shapes are legal only with a causal mask.
+/// The compressed shapes BNHS and 1NHS store only the last 1024 query rows of a bias that depends
+/// only on the distance i - j. This class reads only the very last row, because it contains the
+/// bias for every distance i - j >= 0. Above the diagonal the value is 0: these shapes are legal
+/// only with a causal mask.
 /// Source: aclnnFlashAttentionUnpaddingScoreGrad.md (pseShiftOptional, pseType, qStartIdxOptional,
 /// kvStartIdxOptional).
 class PositionBias {
  public:
   using Problem = spec::AttentionProblem;
 
-  /// Refers to `pse_shift`; null or of rank 0: no bias.
-  /// Errors: std::invalid_argument for a tensor whose shape is not that of the problem, or for a
-  /// compressed tensor with fewer columns than the longest sequence has queries.
+  /// Keeps a reference to `pse_shift`; a null tensor or a tensor of rank 0 means no bias.
+  /// Errors: std::invalid_argument if the tensor's shape does not match `problem`, or if a
+  /// compressed tensor has fewer columns than the longest sequence has queries.
   PositionBias(const Problem& problem, const spec::Tensor* pse_shift);
 
   bool present() const { return kind_ != Kind::none; }
 
-  /// The bias of query i and key j of sequence b in head n; 0 without a bias tensor.
+  /// Returns the bias of query i and key j of sequence b in head n; 0 without a bias tensor.
   double value(std::int64_t b, std::int64_t n, std::int64_t i, std::int64_t j) const {
     return value_as<double>(b, n, i, j);
   }
 
-  /// Returns this bias in arithmetic of type Real.
+  /// Returns the same bias as `value`, in arithmetic of type Real.
   template <class Real>
   Real value_as(std::int64_t b, std::int64_t n, std::int64_t i, std::int64_t j) const {
     using std::sqrt;
@@ -52,7 +52,7 @@ class PositionBias {
     }
   }
 
-  /// row[k] = value(b, n, i, first + k) for k = 0 .. row.size() - 1.
+  /// Sets row[k] = value(b, n, i, first + k) for k = 0 .. row.size() - 1.
   void read_row(std::int64_t b, std::int64_t n, std::int64_t i, std::span<double> row,
                 std::int64_t first) const;
 
@@ -88,10 +88,10 @@ class PositionBias {
   spec::Extents bias_keys_;  ///< for packed sequences: the keys of a sequence and query head
 };
 
-/// Computes a score from a bias and `product`, the dot product of query and key plus that of their
-/// rope parts.
-/// Source: FlashAttentionScoreGrad.md (formulas: pseType 1 adds before it multiplies, the others
-/// add after it).
+/// Computes a score from the bias and from `product`: the dot product of query and key plus the dot
+/// product of their rope parts.
+/// Source: FlashAttentionScoreGrad.md (formulas: pseType 1 adds the bias before it multiplies by
+/// the scale, the other types add it after).
 template <class Real>
 Real score_of(const Real& product, const Real& bias, const Real& scale, std::int64_t pse_type) {
   if (pse_type == 1) return scale * (product + bias);

@@ -8,20 +8,20 @@
 
 namespace assay::reference {
 
-/// A number with 113 bits of significand.
+/// A number with 113 bits of significand (quadruple precision).
 using Quad = boost::multiprecision::cpp_bin_float_quad;
 /// 50 decimal digits.
 using Fifty = boost::multiprecision::cpp_bin_float_50;
-/// A number with 75 decimal digits; the error of `exp` is below 2^-240. This is enough to decide
-/// how a value very close to a tie is rounded.
+/// A number with 75 decimal digits; the relative error of `exp` is below 2^-240. This precision is
+/// enough to decide how a value very close to a tie (the middle between two neighbours) is rounded.
 using SeventyFive = boost::multiprecision::number<boost::multiprecision::cpp_bin_float<75>>;
-/// A number with 600 bits. It represents sums of up to 2^60 products of two numbers of 16-bit types
-/// without error: such products are between 2^-266 and 2^256.
+/// A number with 600 bits. It represents sums of up to 2^60 products of two 16-bit floating-point
+/// numbers without error: such products are between 2^-266 and 2^256.
 using Wide = boost::multiprecision::number<
     boost::multiprecision::cpp_bin_float<600, boost::multiprecision::digit_base_2>>;
 
-/// The element type of operand rows in arithmetic of type Real. DoubleDouble multiplies with
-/// floats, which represent every type of the operators' tensors exactly.
+/// The type in which operand rows are stored if the arithmetic has the type Real. For DoubleDouble
+/// this is float, because float represents the elements of all tensors exactly.
 template <class Real>
 struct RowElement {
   using Type = Real;

@@ -5,12 +5,12 @@
 
 #include "assay/spec/operators/selection.hpp"
 
-/// Inputs and lists of NsaSelectedAttention and of its gradient.
+/// Inputs of NsaSelectedAttention and its gradient, and the lists of selected keys.
 namespace assay::reference {
 
-/// Dense operands in arithmetic of type Real, with rows in the order of `spec::Extents::row`. The
-/// statistics and attention_out are stored as Real, so that the gradient can use the unrounded
-/// results of a forward.
+/// The input tensors as dense arrays in arithmetic of type Real, with rows in the order of
+/// `spec::Extents::row`. The statistics and attention_out are stored as Real, so that the gradient
+/// can use unrounded results of a forward pass.
 template <class Real>
 struct SelectedOperands {
   std::vector<Real> query, key, value, attention_out_grad;
@@ -20,26 +20,25 @@ struct SelectedOperands {
   friend bool operator==(const SelectedOperands&, const SelectedOperands&) = default;
 };
 
-/// Describes which keys each query lists, and which of these keys are unmasked ("the query sees
-/// them").
+/// Describes which keys each query lists, and which of the listed keys are unmasked (the function
+/// `sees`).
 /// Source: aclnnNsaSelectedAttentionGrad.md (formulas, topkIndices, sparseMode).
 class Selection {
  public:
-  /// In sparse mode 2 with a mask, a query sees only the keys up to its own position. Queries and
-  /// keys count from the start of their sequences. The elements of the mask are not read, because
-  /// the documents fix them.
-  /// Errors: std::invalid_argument for a sparse mode other than 0 and 2, for a number of indices
-  /// that differs from the problem's, and for an index of a block that is not wholly inside its
-  /// sequence.
+  /// In sparse mode 2 with a mask, only the keys up to the query's own position are unmasked.
+  /// Queries and keys count from the start of their sequences. The class does not read the mask's
+  /// elements, because the documentation fixes them.
+  /// Errors: std::invalid_argument for a sparse mode other than 0 and 2, for a wrong number of
+  /// indices, and for the index of a block that is not completely inside its sequence.
   Selection(const spec::SelectionProblem& problem, std::vector<std::int64_t> topk_indices);
 
-  /// The number of keys that every query lists. Entry k = 0, 1, ... of a list is key k mod
-  /// selected_block_size of the block at index k div selected_block_size in the list.
+  /// Returns the number of keys in every query's list. Entry k = 0, 1, ... is key k mod
+  /// selected_block_size of the listed block number k div selected_block_size.
   std::int64_t size() const { return block_size_ * block_count_; }
-  /// The position in sequence b of the key at entry k of query i's list. A block that is listed
-  /// twice has two entries for each of its keys.
+  /// Returns the position in sequence b of entry k of query i's list of keys. A block that is
+  /// listed twice has two entries for each of its keys.
   std::int64_t key(std::int64_t b, std::int64_t kv, std::int64_t i, std::int64_t k) const;
-  /// Returns how often query i lists key j.
+  /// Returns the number of entries for key j in query i's list of selected keys.
   std::int64_t multiplicity(std::int64_t b, std::int64_t kv, std::int64_t i, std::int64_t j) const;
   bool sees(std::int64_t i, std::int64_t j) const { return !causal_ || j <= i; }
 
@@ -52,10 +51,10 @@ class Selection {
   std::vector<std::int64_t> topk_indices_;
 };
 
-/// The inputs of the forward operator and of its gradient; operands are stored as Stored.
+/// The inputs of NsaSelectedAttention and of its gradient. Operands are stored in type Stored.
 template <class Real, class Stored = Real>
 struct SelectedGiven {
-  /// Errors: std::invalid_argument as for Selection.
+  /// Errors: std::invalid_argument as in the constructor of Selection.
   SelectedGiven(const spec::SelectionProblem& problem, SelectedOperands<Stored> operands);
 
   spec::SelectionProblem problem;

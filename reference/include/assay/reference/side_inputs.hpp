@@ -4,16 +4,16 @@
 
 namespace assay::reference {
 
-/// The tensors that mask scores, add to scores or drop probabilities; null: absent. Users of this
-/// struct store the pointers.
+/// The optional tensors that mask scores, add to scores or drop probabilities. Null means absent.
+/// Classes that take this struct keep the pointers.
 struct SideInputs {
   const spec::Tensor* atten_mask = nullptr;
   const spec::Tensor* pse_shift = nullptr;
   const spec::Tensor* drop_mask = nullptr;
 };
 
-/// Returns the side inputs of `inputs`, which are those of the forward or of the gradient. `inputs`
-/// must exist as long as the result is used.
+/// Returns the optional tensors inside `inputs`, the inputs of the forward or of the gradient.
+/// `inputs` must exist as long as the result is used.
 template <class Inputs>
 SideInputs side_inputs(const Inputs& inputs) {
   return {.atten_mask = inputs.atten_mask ? &*inputs.atten_mask : nullptr,
