@@ -20,8 +20,8 @@ Extents key_side(const AttentionProblem& p, std::int64_t dim) {
   return {p.batch, p.heads_kv, p.seq_kv, dim, running_sums(p.lengths_kv), p.padding_kv};
 }
 
-/// Returns the shape of the fixed pattern of a sparse mode: the axes `leading`, then rows and
-/// columns.
+/// Returns the shape of a compressed mask, the fixed mask pattern of a sparse mode: the axes
+/// `leading`, then rows and columns.
 Shape compressed_shape(const AttentionProblem& p, Shape leading) {
   leading.push_back(compressed_mask_edge + (p.sparse_mode == 6 ? compressed_prefix_rows : 0));
   leading.push_back(compressed_mask_edge);

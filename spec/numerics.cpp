@@ -8,7 +8,8 @@
 namespace assay::spec {
 namespace {
 
-/// Returns the type to which a preset rounds P and dS (stages them): the io type. fp32 stays fp32.
+/// Returns the type to which the kernels of a preset round P and dS before the next matrix product:
+/// the type of the tensors. fp32 stays fp32.
 DType staged(DType io) { return io; }
 
 Numerics ascend_a2(DType io) {
@@ -47,12 +48,14 @@ Numerics jax_cpu(DType io) {
 
 Numerics fp32_staging(DType) { return {}; }
 
-/// Computes products and sums in fp32, and casts the result once, ties to even.
+/// Arithmetic of kernels that compute products and sums in fp32, and cast the result once, ties to
+/// even.
 Numerics plain_sums(DType) { return {.fused = false}; }
 
 Numerics ascend_a2_sums(DType) { return {.overflow = Overflow::either, .fused = false}; }
 
-/// Rounds the contribution of each window to the io type before it is added.
+/// Arithmetic of kernels that round the contribution of each window to the type of the tensors
+/// before they add it.
 Numerics jax_cpu_sums(DType io) { return {.partials = io, .fused = false}; }
 
 Numerics composed_sums(DType io) {

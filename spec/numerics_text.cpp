@@ -111,7 +111,7 @@ Numerics numerics_from_text(std::string_view text, DType io, std::string_view op
     const auto dtype = spellings_of<DType>.parse(word.substr(0, colon));
     if (!dtype)
       refuse(word, "one of the types " + spellings_of<DType>.choices() + " before the colon");
-    // Parses the text for every type, so that an error in the part of any type is found.
+    // Parses the text for every type, not only for `io`, to report every error.
     const Numerics stated = stated_numerics(word.substr(colon + 1), *dtype, operator_name);
     if (*dtype == io) numerics = stated;
   }

@@ -10,7 +10,8 @@ constexpr std::size_t longest_name = 64;
 constexpr double most_times = 9007199254740992;  // 2^53: a double cannot count further
 constexpr std::string_view letters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz_";
 constexpr std::string_view digits = "0123456789";
-/// In a report page, error.dq is a search field, so a metric must not begin with `error`.
+/// A metric's name must not begin with `error`, because report pages use names like error.dq as
+/// search fields.
 constexpr std::string_view taken_axis = "error.";
 
 bool is_name(std::string_view name) {

@@ -29,7 +29,8 @@ class SparseFile {
     require(mapped != MAP_FAILED);
     memory_ = static_cast<std::byte*>(mapped);
   }
-  /// Refers to a part of a file, from byte `begin` on. Other objects keep the file open and mapped.
+  /// Refers to a part of a file, starting at byte `begin`. Other objects keep the file open and
+  /// mapped.
   SparseFile(int number, std::size_t begin, std::size_t size)
       : number_(number), begin_(begin), size_(size) {}
   ~SparseFile() {

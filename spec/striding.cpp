@@ -9,8 +9,8 @@
 namespace assay::spec {
 namespace {
 
-/// The number of unused elements after each innermost row and before the first row of a padded
-/// view.
+/// The number of unused elements at the end of each innermost row and before the first row of a
+/// padded view.
 constexpr std::int64_t padding = 3;
 
 /// Sets strides and offset. Each row of the storage has `elements` unused elements at its end, and
@@ -21,9 +21,9 @@ void pad(Parameter& parameter, Shape storage, std::int64_t elements) {
   parameter.offset = elements;
 }
 
-/// Does the same as `pad`, with a different number of unused elements for each `number`. Every
-/// third tensor also has its first two axes exchanged in memory. A tensor with one axis is
-/// contiguous, after an offset.
+/// Does the same as `pad`, with a different number of unused elements for each tensor of a call
+/// (`number` is its index). Every third tensor also has its first two axes exchanged in memory. A
+/// tensor with one axis is contiguous, after an offset.
 void mix(Parameter& parameter, std::int64_t number) {
   Shape storage = parameter.shape;
   const std::int64_t distance = number + 1;
@@ -45,8 +45,9 @@ void exchange(Parameter& parameter, std::size_t a, std::size_t b) {
   std::swap(parameter.strides[a], parameter.strides[b]);
 }
 
-/// Makes the first axis with several elements span the distance. If no axis has several elements,
-/// or the tensor has only one axis, the offset spans the distance.
+/// Makes the span of the view at least `far_elements` elements, by a larger stride of the first
+/// axis with several elements. If no axis has several elements, or the tensor has only one axis,
+/// the function makes the offset larger instead.
 void spread(Parameter& parameter) {
   const Shape& shape = parameter.shape;
   if (element_count(shape) == 0) return;
@@ -58,7 +59,8 @@ void spread(Parameter& parameter) {
   }
   const auto k = static_cast<std::size_t>(axis);
   const std::int64_t steps = shape[k] - 1;
-  // Every earlier axis has only one element, so its stride is never used.
+  // All axes before this one have only one element, so the stride of this axis can grow without an
+  // overlap.
   parameter.strides[k] = std::max(parameter.strides[k] + 1, (far_elements + steps - 1) / steps);
 }
 

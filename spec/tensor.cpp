@@ -93,8 +93,8 @@ std::vector<std::int64_t> viewed_elements(const Tensor& tensor) {
 
 namespace {
 
-/// Calls visit(pointer, number) for storage elements first, first + step, ... and the numbers of a
-/// row. Adjacent elements have a separate loop, which the compiler vectorizes.
+/// Calls visit(pointer, number) for the storage elements first, first + step, ... and the numbers
+/// of a row. Adjacent elements have a separate loop, which the compiler vectorizes.
 template <class Bits, class Byte, class Number, class Visit>
 void each_of_row(Byte* bytes, std::int64_t first, std::int64_t step, std::span<Number> row,
                  const Visit& visit) {
@@ -129,8 +129,8 @@ std::uint32_t bits_of(double x, const FloatFormat& format) {
   const auto least = static_cast<std::uint64_t>(1023 + format.min_exponent) << 52;
   if (magnitude - least >= (std::uint64_t{0x7ff} << 52) - least) return round_to_bits(x, format);
   const int fraction_bits = format.significand_bits - 1, shift = 52 - fraction_bits;
-  // Ties to even: the code adds half minus one, plus the last bit that is kept. The sum carries if
-  // the value must be rounded up.
+  // Rounds with ties to even. Adds half a unit of the last kept bit, minus 1, plus the value of the
+  // last kept bit. If the number must be rounded up, the sum carries into the kept bits.
   const std::uint64_t half = (std::uint64_t{1} << (shift - 1)) - 1;
   const std::uint64_t rounded = (magnitude + half + (magnitude >> shift & 1)) >> shift;
   const auto offset = static_cast<std::uint64_t>(1022 + format.min_exponent) << fraction_bits;
@@ -164,7 +164,7 @@ void store_each(Tensor& tensor, std::int64_t first, std::int64_t step, std::span
 
 }  // namespace
 
-// Checks the type once per row: a check for every element took a tenth of the time of a sweep.
+// Checks the type once per row: a check for every element took a tenth of the time of a test run.
 void load_row(const Tensor& tensor, std::int64_t first, std::int64_t step, std::span<double> row) {
   switch (tensor.dtype) {
     case DType::fp32:

@@ -4,18 +4,18 @@
 
 #include "assay/spec/contradiction.hpp"
 
-/// The lists of contradictions. Each list is sorted by id.
+/// Lists of contradictions in the documentation. Each list is sorted by id.
 namespace assay::spec::detail {
 
-/// Ids that begin with FAG-Q belong to FlashAttentionScoreGrad, ids that begin with CV-O to open
-/// points of all its entry points.
+/// The ids FAG-Q* belong to FlashAttentionScoreGrad; the ids CV-O* belong to open questions about
+/// all its entry points.
 std::vector<Contradiction> flash_contradictions();
 std::vector<Contradiction> flash_open_points();
 /// FAS-Q: FlashAttentionScore.
 std::vector<Contradiction> forward_contradictions();
-/// Ids that begin with NSAS-Q belong to NsaSelectedAttentionGrad, NSAC-Q to NsaCompressGrad, NSCF-Q
-/// to NsaCompress and NSSF-Q to NsaSelectedAttention. NSAS-U: statements about the operators of NSA
-/// that nobody verified on a device.
+/// The ids NSAS-Q* belong to NsaSelectedAttentionGrad, NSAC-Q* to NsaCompressGrad, NSCF-Q* to
+/// NsaCompress and NSSF-Q* to NsaSelectedAttention. The ids NSAS-U* are statements about these
+/// operators that nobody verified on a device.
 std::vector<Contradiction> selected_contradictions();
 std::vector<Contradiction> nsa_open_points();
 std::vector<Contradiction> compress_contradictions();

@@ -38,8 +38,8 @@ void apply_strides(Parameters& parameters, const Strides& inputs, const Strides&
   });
 }
 
-/// Builds a call with the tensors of the operator's table; attributes and host arrays are empty. A
-/// tensor that has no axes is not passed.
+/// Builds a call with all tensors of the operator (`table_of`); attributes and host arrays are
+/// empty. A tensor with rank 0 is not passed.
 template <class Op>
 Call<Op> call_with_tensors(const typename Op::Problem& problem, typename Op::EntryPoint entry_point,
                            Product product, const Strides& inputs, const Strides& outputs) {
@@ -54,14 +54,14 @@ Call<Op> call_with_tensors(const typename Op::Problem& problem, typename Op::Ent
   return call;
 }
 
-/// Returns the inclusive sums of the lengths; empty if there are no lengths.
+/// Returns the cumulative lengths; empty if there are no lengths.
 inline std::vector<std::int64_t> running_sums(const std::vector<std::int64_t>& lengths) {
   std::vector<std::int64_t> sums(lengths.size());
   std::partial_sum(lengths.begin(), lengths.end(), sums.begin());
   return sums;
 }
 
-/// Returns what the documentation calls "actual sequence lengths": one inclusive sum per sequence.
+/// Returns the "actual sequence lengths" of the documentation: one cumulative length per sequence.
 inline std::vector<std::int64_t> ends_of(const Extents& extents) {
   std::vector<std::int64_t> ends;
   for (std::int64_t b = 0; b < extents.batch; ++b) ends.push_back(extents.start(b + 1));

@@ -10,9 +10,9 @@
 
 #include "assay/spec/operators/flash_attention_score_grad.hpp"
 
-/// Functions with which the requirements of both NSA operators read calls and make calls that break
-/// them. Do not use them in an implementation: if it checked its arguments with them, it would
-/// share their mistakes.
+/// Functions that read calls of the NSA operators, and functions that make calls which break a
+/// requirement. Do not use them in an implementation: a mistake in them would then be in both the
+/// tests and the implementation.
 namespace assay::spec::nsa {
 
 inline constexpr std::string_view selected_page = "aclnnNsaSelectedAttentionGrad.md";
@@ -35,8 +35,7 @@ using Sums = std::optional<std::vector<std::int64_t>>;
 template <class Op>
 using Member = Parameter Op::Parameters::*;
 
-/// Returns whether the tensor is present: not a null pointer, and not of rank 0, which means absent
-/// for an optional tensor.
+/// Returns whether the tensor is present. A null pointer or a tensor of rank 0 counts as absent.
 inline bool given(const Parameter& parameter) {
   return parameter.present && !parameter.shape.empty();
 }
@@ -52,7 +51,8 @@ bool all_present(const Call<Op>& call, std::initializer_list<Member<Op>> members
   return std::ranges::all_of(members, [&](Member<Op> m) { return (call.parameters.*m).present; });
 }
 
-/// Returns whether every present tensor in `members` has a type that `accepts` accepts.
+/// Returns whether `accepts` returns true for the type of every tensor in `members` that is
+/// present.
 template <class Op, class Accepts>
 bool all_have_type(const Call<Op>& call, std::initializer_list<Member<Op>> members,
                    const Accepts& accepts) {
@@ -62,8 +62,8 @@ bool all_have_type(const Call<Op>& call, std::initializer_list<Member<Op>> membe
   });
 }
 
-/// Returns whether `members` have the type of `model`. Other requirements check null pointers, and
-/// types other than fp16 and bf16.
+/// Returns whether `members` have the type of `model`. Also true for null pointers and for types
+/// other than fp16 and bf16, because other requirements check them.
 template <class Op>
 bool all_like(const Call<Op>& call, Member<Op> model, std::initializer_list<Member<Op>> members) {
   const Parameter& like = call.parameters.*model;
@@ -136,7 +136,7 @@ void add_axis(Call<Op>& call) {
   shape.push_back(1);
   reshape(call.parameters.*member, shape);
 }
-/// Removes one axis by merging the last two.
+/// Removes one axis by merging the last two axes.
 template <class Op, Member<Op> member>
 void drop_axis(Call<Op>& call) {
   Shape shape = (call.parameters.*member).shape;
@@ -151,7 +151,7 @@ void grow_one(Call<Op>& call) {
   grow(call.parameters.*member, axis, step);
 }
 
-/// A statement that no call can satisfy or break; `reason` says why.
+/// Builds a requirement that no call can satisfy or break; `reason` says why.
 template <class Op>
 Requirement<Op> unexercised(std::string_view id, std::string_view statement, Source source,
                             Standing standing, std::string_view reason) {
@@ -164,7 +164,7 @@ Requirement<Op> unexercised(std::string_view id, std::string_view statement, Sou
           .reason = reason};
 }
 
-/// A statement about elements, which phase 1 cannot see.
+/// Builds a requirement about tensor elements, which phase 1 (the argument check) does not see.
 template <class Op>
 Requirement<Op> content(std::string_view id, std::string_view statement, Source source,
                         Standing standing) {
@@ -176,7 +176,8 @@ Requirement<Op> content(std::string_view id, std::string_view statement, Source 
   return requirement;
 }
 
-/// Statements that the pages of both operators contain and that no case tests, with the reason.
+/// The reasons why no test case covers certain requirements of the NSA operators' documentation
+/// pages.
 inline constexpr std::string_view refused_product_reason =
     "no page says which status a call on such a product returns; a sweep has cases only for "
     "products that offer the operator";
@@ -189,7 +190,7 @@ inline constexpr std::string_view executor_reason =
     "the answer to a second use of an executor does not depend on the operator; the tests of our "
     "C API check it";
 
-/// The requirements of all groups, sorted by id.
+/// Returns the requirements of all groups, sorted by id.
 template <class Op>
 std::vector<Requirement<Op>> sorted_requirements(
     std::initializer_list<std::vector<Requirement<Op>> (*)()> groups) {
@@ -202,7 +203,7 @@ std::vector<Requirement<Op>> sorted_requirements(
   return requirements;
 }
 
-/// The extents of a packed tensor from its shape and the sums.
+/// Returns the extents of a packed tensor from its shape and the cumulative lengths.
 inline Extents packed_extents(const Shape& shape, const std::vector<std::int64_t>& sums) {
   Extents extents{.batch = static_cast<std::int64_t>(sums.size()),
                   .heads = shape[1],
@@ -214,7 +215,8 @@ inline Extents packed_extents(const Shape& shape, const std::vector<std::int64_t
   return extents;
 }
 
-/// The lengths of the sequences as a problem stores them: empty if all are equal.
+/// Returns the lengths of the sequences. If all are equal, the list is empty, as in the member
+/// `lengths` of a problem.
 inline std::vector<std::int64_t> lengths_of(const Extents& extents) {
   std::vector<std::int64_t> lengths;
   for (std::int64_t b = 0; b < extents.batch; ++b) lengths.push_back(extents.length(b));

@@ -6,8 +6,9 @@
 
 #include "assay/spec/requirement.hpp"
 
-/// Functions that change where a requirement stands. Row is a requirement, or the members of one
-/// that say where the documentation states it.
+/// Functions that set which source states a requirement (for example the documentation or the
+/// vendor's code), and which other requirements it implies. Row is the type of a requirement, or of
+/// the members that name its source.
 namespace assay::spec {
 
 template <class Row>
@@ -17,7 +18,8 @@ Row of_standing(Standing standing, Row row, std::string_view notes = {}) {
   return row;
 }
 
-/// `ids`: the requirements that are broken whenever this one is broken.
+/// Marks the requirements `ids` as implied: every call that breaks this requirement breaks them,
+/// too.
 template <class Row>
 Row implying(Row row, std::vector<std::string_view> ids) {
   row.implies = std::move(ids);

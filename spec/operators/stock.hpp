@@ -12,9 +12,10 @@
 #include "operators/nsa_table.hpp"
 #include "operators/standing.hpp"
 
-/// Requirements that the pages of most operators contain. A builder takes an operator's tensors and
-/// the texts of its requirement, and adds the predicates and, for each tensor, a violation with the
-/// tensor's name. Violations that the requirement already has come after these.
+/// Requirements that are on the documentation pages of most operators. Each function takes the
+/// tensors of an operator and the wording of the requirement. It adds the condition to check and,
+/// for each tensor, a change of a call that violates it. These changes come before the changes that
+/// the requirement already has.
 namespace assay::spec::nsa {
 
 /// A list of an operator's tensors.
@@ -48,7 +49,7 @@ void add_violations(Requirement<Op>& row, Tensors<Op, members...>,
 }
 }  // namespace stock
 
-/// All tensors of the operator's table, in its order.
+/// All tensors of the operator, in the order of `table_of`.
 template <class Op>
 inline constexpr auto all_tensors =
     stock::all_tensors<Op>(std::make_index_sequence<stock::count_tensors<Op>()>());
@@ -56,7 +57,8 @@ inline constexpr auto all_tensors =
 template <class Op>
 using Predicate = std::type_identity_t<bool (*)(const Call<Op>&)>;
 
-/// Adds the test of a call, and the ways to break it; for `reaches` see Requirement.
+/// Adds the condition `holds`, and the changes of a call that violate it. `reaches` has the same
+/// meaning as in Requirement.
 template <class Op>
 Requirement<Op> tested(Requirement<Op> row, Predicate<Op> holds,
                        std::vector<Violation<Op>> violations, Predicate<Op> reaches = nullptr) {
@@ -65,23 +67,23 @@ Requirement<Op> tested(Requirement<Op> row, Predicate<Op> holds,
   row.violations = std::move(violations);
   return row;
 }
-/// A sentence that allows calls: no call can break it.
+/// Builds a requirement that only allows calls, so that no call can break it.
 template <class Op>
 Requirement<Op> allowed(Requirement<Op> row, Predicate<Op> applies) {
   row.sides = {Side::accept};
   row.applies = applies;
   return row;
 }
-/// A limit about which the pages or the vendor's code disagree: no call shows that a kernel must
-/// accept what it allows.
+/// Builds a requirement about a limit on which the documentation pages or the vendor's code
+/// disagree. Therefore test cases only contain calls that break the limit.
 template <class Op>
 Requirement<Op> contested(Standing standing, Requirement<Op> row) {
   row.sides = {Side::reject};
   return of_standing(standing, std::move(row));
 }
 
-/// The requirements about products A2 and A3: the page says that A2 offers the operator and that A3
-/// does not.
+/// The requirements about the products (device families) A2 and A3: the documentation page says
+/// that A2 supports the operator and that A3 does not.
 template <class Op>
 Requirement<Op> offered_on_a2(Requirement<Op> row) {
   return allowed(std::move(row), [](const Call<Op>& c) { return c.product == Product::a2; });
@@ -114,8 +116,8 @@ Requirement<Op> pointers_not_null(Requirement<Op> row) {
   return row;
 }
 
-/// The types of these tensors must be fp16 or bf16. `wrong`: for each tensor, the type that the
-/// violation gives it.
+/// Requires that the types of these tensors are fp16 or bf16. `wrong` contains one wrong type for
+/// each tensor. A test call with this type violates the requirement.
 template <DType... wrong, class Op, Member<Op>... members>
 Requirement<Op> of_16_bits(Tensors<Op, members...> tensors, Requirement<Op> row) {
   row.holds = [](const Call<Op>& c) { return all_have_type<Op>(c, {members...}, is_16_bit); };
@@ -130,8 +132,8 @@ Requirement<Op> of_type_of(Tensors<Op, members...> tensors, Requirement<Op> row)
   return row;
 }
 
-/// Returns whether every present tensor has the rank of the table. If `required`, an absent tensor
-/// gives false.
+/// Returns whether every present tensor has the rank that `table_of` lists. If `required`, the
+/// result is false for an absent tensor.
 template <class Op, Member<Op>... members>
 bool has_listed_ranks(const Call<Op>& call, Tensors<Op, members...>, bool required) {
   bool all = !required || all_present<Op>(call, {members...});
@@ -152,7 +154,8 @@ Requirement<Op> of_listed_rank(Tensors<Op, members...> tensors, Requirement<Op> 
   return row;
 }
 
-/// Formats must not be private. `wrong`: for each tensor, the format that the violation gives it.
+/// Requires that the storage formats are not private. `wrong` contains one wrong format for each
+/// tensor. A test call with this format violates the requirement.
 template <Format... wrong, class Op, Member<Op>... members>
 Requirement<Op> of_plain_format(Tensors<Op, members...> tensors, Requirement<Op> row) {
   row.statement = "Tensors have storage format ND, never a private one.";
@@ -168,7 +171,8 @@ Requirement<Op> maybe_strided(Tensors<Op, members...>, Requirement<Op> row) {
                  [](const Call<Op>& c) { return some_strided<Op>(c, {members...}); });
 }
 
-/// No tensor may be empty. The violations of the requirement make them empty.
+/// Requires that no tensor is empty. `row` already contains the changes of a call that violate the
+/// requirement: each makes a tensor empty.
 template <class Op, Member<Op>... members>
 Requirement<Op> not_empty(Tensors<Op, members...>, Requirement<Op> row) {
   row.holds = [](const Call<Op>& c) {

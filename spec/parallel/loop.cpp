@@ -24,7 +24,7 @@ std::int64_t thread_count(std::int64_t asked) {
 }
 
 /// Uses threads of the standard library instead of oneTBB. If oneTBB cannot start a thread, it ends
-/// the process (2021.8: "pthread_create has failed"), and no caller can catch that.
+/// the process (version 2021.8: "pthread_create has failed"), and no caller can prevent that.
 void Team::run(std::int64_t threads, const std::function<void(std::int64_t thread)>& member) {
   const auto take_part = [&](std::int64_t thread) {
     try {

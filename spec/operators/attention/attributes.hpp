@@ -7,7 +7,7 @@
 
 namespace assay::spec::detail {
 
-/// Returns whether 0 < keepProb < 1 and a drop mask is given.
+/// Returns whether 0 < keepProb < 1 and the call has a drop mask.
 template <class Op>
 bool drops_by_mask(const Call<Op>& c) {
   return takes_pse_and_dropout(c) && c.attributes.keep_prob > 0 && c.attributes.keep_prob < 1 &&
@@ -42,7 +42,8 @@ Requirement<Op> no_dropout(const Stated<Op>& by) {
                                          }}}});
 }
 
-/// softmaxInLayout of the gradient, softmaxOutLayout of the forward: the attribute `member`.
+/// Requires a known value of the attribute `member`: softmaxInLayout of the gradient or
+/// softmaxOutLayout of the forward.
 template <class Op, auto member>
 Requirement<Op> known_statistics_layout(const Stated<Op>& by) {
   static constexpr auto concerned = [](const Call<Op>& c) {

@@ -9,8 +9,7 @@
 #include "assay/spec/striding.hpp"
 #include "operators/attention/table.hpp"
 
-/// Functions with which the requirements of attention operators change calls so that they break a
-/// requirement.
+/// Functions that change a legal call of an attention operator so that it breaks a requirement.
 namespace assay::spec::detail {
 
 template <auto member, class Op>
@@ -25,7 +24,8 @@ template <auto member, DType dtype, class Op>
 void retype(Call<Op>& call) {
   (call.parameters.*member).dtype = dtype;
 }
-/// Gives the tensor one of the types fp16, bf16 and fp32 that query does not have.
+/// Gives the tensor a floating type that differs from the type of query: bf16 if query is fp32,
+/// else fp32.
 template <auto member, class Op>
 void retype_unlike_query(Call<Op>& call) {
   const bool fp32 = call.parameters.query.dtype == DType::fp32;
@@ -49,8 +49,8 @@ void add_axis(Call<Op>& call) {
   shape.push_back(1);
   reshape(call.parameters.*member, shape);
 }
-/// Gives the tensor a wrong rank: removes the last axis of four or more, or adds an axis of extent
-/// 1 to fewer.
+/// Gives the tensor a wrong number of axes: removes the last axis if there are at least four,
+/// otherwise adds an axis of extent 1.
 template <auto member, class Op>
 void change_rank(Call<Op>& call) {
   Shape shape = (call.parameters.*member).shape;
@@ -62,9 +62,9 @@ void change_rank(Call<Op>& call) {
   reshape(call.parameters.*member, shape);
 }
 
-/// Applies `change` to the problem of the call, then writes the call again in its plainest form:
-/// contiguous, without padding, bias, dropout, prefix or window, and with a mask only if the entry
-/// point requires one.
+/// Applies `change` to the sizes and options of the call, then builds the call again in its
+/// simplest form: contiguous, without padding, bias, dropout, prefix or window, and with a mask
+/// only if the entry point requires one.
 template <class Op>
 void rewrite(Call<Op>& call, void (*change)(AttentionProblem&)) {
   Call<Op> bare = call;
@@ -85,8 +85,8 @@ void rewrite(Call<Op>& call, void (*change)(AttentionProblem&)) {
       call_of(*problem, call.entry_point, call.product, Striding::contiguous, Striding::contiguous);
 }
 
-/// Adds 1 to the extent of `axis` of each listed tensor and leaves the others unchanged; does
-/// nothing if the layout has no such axis.
+/// Adds 1 to the extent of `axis` of each listed tensor. Does nothing if the layout has no such
+/// axis.
 template <class Op>
 void grow(Call<Op>& call, std::initializer_list<MemberOf<Op>> members, Axis axis) {
   const auto problem = problem_of(call);
@@ -110,10 +110,10 @@ void grow(Call<Op>& call, std::initializer_list<MemberOf<Op>> members, Axis axis
   }
 }
 
-/// Add one optional input to a call and leave the rest unchanged: a mask with an unbounded window;
-/// a position bias (pse) of pseType 1; slopes of pseType 2 or 3; a prefix with which all queries
-/// see every key. In padded layouts the position bias is a full tensor; for packed sequences it has
-/// a form that is not disputed.
+/// The put functions add one optional input to a call and leave the rest unchanged: a mask with an
+/// unbounded window; a position bias (pse) of pseType 1; slopes of pseType 2 or 3; a prefix that
+/// leaves every key unmasked for all queries. In padded layouts the position bias is a full tensor;
+/// for packed sequences it has a form on which all documentation pages agree.
 template <class Op>
 void put_mask(Call<Op>& call, std::int64_t sparse_mode, const Shape& shape) {
   call.parameters.atten_mask = {.present = true, .dtype = DType::boolean};
@@ -156,8 +156,9 @@ void put_prefix(Call<Op>& call) {
   for (std::int64_t b = 0; b < key->batch; ++b) prefix.push_back(key->length(b));
 }
 
-/// Rewrite the call so that no sequence is empty, then add an input. (With a position bias, they
-/// also add the mask that it needs.) They do nothing if the entry point does not have the input.
+/// Each attach function adds one input to a call, and first simplifies the call so that no sequence
+/// is empty. A position bias also needs a mask, so this mask is added, too. If the entry point does
+/// not have the input, the functions do nothing.
 template <class Op>
 void attach_mask(Call<Op>& call, std::int64_t sparse_mode, const Shape& shape) {
   if (!problem_of(call)) return;

@@ -12,7 +12,7 @@
 /// Helpers to build the calls of attention operators.
 namespace assay::spec::detail {
 
-/// Describes a tensor in the layout and type of the problem.
+/// Returns the descriptor of a tensor with these extents, in the layout and type of `p`.
 inline Parameter laid_out(const AttentionProblem& p, const Extents& extents) {
   return described(p.dtype, shape_of(p.input_layout, extents));
 }
@@ -23,9 +23,9 @@ inline std::optional<std::vector<std::int64_t>> host_array(
   return values;
 }
 
-/// Describes everything in a call that the forward operator and its gradient share: query, key,
-/// value, ropes, mask, bias, dropout, sink, statistics, host arrays and attributes. Fields for
-/// which the entry point has no parameter are left out.
+/// Builds the part of a call that is the same for the forward operator and its gradient: query,
+/// key, value, rope parts, mask, bias, dropout, sink, statistics, host arrays and attributes. Sets
+/// no field for which the entry point has no parameter.
 template <class Op>
 Call<Op> shared_call_of(const AttentionProblem& p, typename Op::EntryPoint entry_point,
                         Product product) {

@@ -4,8 +4,9 @@
 
 namespace assay::spec::detail {
 
-/// Requirements that an extent is at least 1. If an extent is 0, the host code writes zeros to the
-/// outputs that are not empty, and returns.
+/// Requires a batch size of at least 1. The vendor's host code accepts 0: it writes zeros to the
+/// outputs that are not empty, and returns. The next functions are such requirements for other
+/// extents.
 template <class Op>
 Requirement<Op> no_batch(const Stated<Op>& by) {
   return stated<Op>(by, {.statement = "The batch size is at least 1.",
@@ -42,8 +43,8 @@ Requirement<Op> no_sequence(const Stated<Op>& by) {
                                          }}}});
 }
 
-/// The total number of keys is 0 only if every key sequence is empty, which another requirement
-/// forbids.
+/// Requires at least one query token and one key token. The number of key tokens is 0 only if every
+/// key sequence is empty, which another requirement forbids.
 template <class Op>
 Requirement<Op> no_tokens(const Stated<Op>& by) {
   static constexpr auto concerned = [](const Call<Op>& c) { return is_packed(c) && ranks_fit(c); };
@@ -86,7 +87,8 @@ Requirement<Op> no_channels(const Stated<Op>& by) {
                },
            .violations = {{"head_dim",
                            [](Call<Op>& c) {
-                             // queryRope must be at most as wide as query.
+                             // Does not change calls with rope. There, queryRope must not be wider
+                             // than query, so a head size of 0 would also break that requirement.
                              if (!takes_ropes(c))
                                rewrite(c, [](AttentionProblem& p) { set_head_dim(p, 0); });
                            }},
@@ -95,8 +97,9 @@ Requirement<Op> no_channels(const Stated<Op>& by) {
                            }}}});
 }
 
-/// Returns the number of heads of query. If heads share an axis with the channels, returns 0 for a
-/// hidden size of 0, else 1, because the requirement `head_num` checks whether headNum matches.
+/// Returns the number of heads of query. If heads and channels have a common axis, the result only
+/// says whether there are heads: headNum if the axis has extent 0, else 1. The requirement
+/// `head_num` checks the value of headNum.
 template <class Op>
 std::int64_t heads_of(const Call<Op>& c) {
   const Layout layout = *layout_of(c);

@@ -4,8 +4,8 @@
 
 namespace assay::spec::detail {
 
-/// Sets headNum to the next number that is illegal for query. If heads share an axis with the
-/// channels, the number must not divide the hidden size.
+/// Sets headNum to the next number that is illegal for query. If heads and channels have a common
+/// axis, this number does not divide the extent of the axis.
 template <class Op>
 void miscount_heads(Call<Op>& call) {
   const auto layout = layout_of(call);
@@ -76,14 +76,15 @@ std::optional<Shape> expected_statistics(const Call<Op>& c) {
   return Shape{query->batch, query->heads, query->seq, statistics_replicas};
 }
 
-/// Exchanges the axes of heads and queries. The last axis is that of the replicas.
+/// Exchanges the axis of heads and the axis of queries. The last axis of the statistics holds the
+/// equal copies of each number.
 inline Shape with_heads_exchanged(Shape shape) {
   std::swap(shape[shape.size() - 3], shape[shape.size() - 2]);
   return shape;
 }
 
-/// Returns whether the shape is [N,T,8] on an entry point whose page lists it in addition to
-/// [T,N,8].
+/// Returns whether the statistics have the shape [N,T,8] on an entry point whose documentation page
+/// lists this shape in addition to [T,N,8].
 template <auto lists_heads_first, class Op>
 bool has_shape_of_table(const Call<Op>& c, const Parameter& parameter) {
   const auto expected = expected_statistics(c);
@@ -105,7 +106,8 @@ void keep_one_replica(Call<Op>& call) {
   reshape(call.parameters.*member, shape);
 }
 
-/// `is_spared` returns whether other requirements check this tensor of the call.
+/// Returns whether softmaxMax and softmaxSum have a documented shape. Accepts every tensor for
+/// which `is_spared` returns true, because another requirement checks it.
 template <auto lists_heads_first, auto is_spared, class Op>
 bool statistics_fit(const Call<Op>& c) {
   const auto expected = expected_statistics(c);
@@ -159,7 +161,7 @@ Requirement<Op> statistics_shape_of_table(const Stated<Op>& by) {
 }
 
 /// Returns whether the output of attention has query's own shape although value is narrower. The
-/// text of the documentation pages allows this shape; the formula Y = P V there excludes it.
+/// text of the documentation pages allows this shape; their formula Y = P V excludes it.
 template <auto attention, class Op>
 bool is_literally_like_query(const Call<Op>& c) {
   const auto value = value_as_given(c);

@@ -29,8 +29,9 @@ bool has_some_empty_length(const Call<Op>& c) {
          (has_empty_length(*query_as_given(c)) || has_empty_length(*key_as_given(c)));
 }
 
-/// The last of the cumulative lengths minus the number of tokens, of query and of keyIn. 0 if the
-/// layout is not packed, a rank is wrong, or the cumulative lengths are missing or not ascending.
+/// For query and for keyIn: the last cumulative length minus the number of tokens. The difference
+/// is 0 if the layout is not packed, a rank is wrong, or the cumulative lengths are missing or not
+/// ascending.
 struct Excess {
   std::int64_t query = 0, key = 0;
 };
@@ -49,8 +50,8 @@ inline void raise_last(Sums& sums) {
   if (sums && !sums->empty()) ++sums->back();
 }
 
-/// Moves the last sum one entry forward and ends with a sum of 0, so that the sums decrease after
-/// they covered all tokens.
+/// Makes the cumulative lengths decrease at the end: copies the last entry to the entry before it,
+/// then sets the last entry to 0.
 inline void fall_at_the_end(Sums& sums) {
   if (!sums || sums->size() < 2 || sums->back() == 0) return;
   (*sums)[sums->size() - 2] = sums->back();
@@ -65,8 +66,8 @@ bool ends_in_nothing(const Call<Op>& c) {
   return query.length(query.batch - 1) == 0 && key.length(key.batch - 1) == 0;
 }
 
-/// Reduces the sums of one side so that the last token belongs to no sequence. The longest sequence
-/// keeps its length.
+/// Reduces the last cumulative length of one side (query or key) by 1, so that the last token
+/// belongs to no sequence. The longest sequence keeps its length.
 template <class Op>
 void abandon_a_token(Call<Op>& call, Sums Op::Parameters::*sums) {
   if (!is_packed(call)) return;
@@ -95,7 +96,7 @@ Requirement<Op> lengths_present(const Stated<Op>& by) {
                {"actual_seq_kvlen", [](Call<Op>& c) { c.parameters.actual_seq_kvlen.reset(); }}}});
 }
 
-/// Calls that `on` selects have at most `most` sequences.
+/// Requires at most `most` sequences in the calls that `on` selects.
 template <class Op, auto on = always<Op>, std::int64_t most = most_lengths>
 Requirement<Op> number_of_lengths(const Stated<Op>& by) {
   static constexpr auto concerned = [](const Call<Op>& c) { return on(c) && has_lengths(c); };
@@ -149,7 +150,8 @@ Requirement<Op> packed_tokens(const Stated<Op>& by) {
                      .reason = content_reason});
 }
 
-/// Other requirements check null pointers and arrays of different lengths.
+/// Requires at least one sequence. Other requirements check null pointers and arrays of different
+/// lengths.
 template <class Op>
 Requirement<Op> some_length(const Stated<Op>& by) {
   static constexpr auto empty = [](const Sums& sums) { return sums && sums->empty(); };
@@ -178,7 +180,8 @@ Requirement<Op> empty_lengths(const Stated<Op>& by) {
        }});
 }
 
-/// The host code handles the query side and the key side in the same way.
+/// Requires that every sequence has keys. In contrast, the vendor's host code has no special rule
+/// for keys: it treats empty key sequences like empty query sequences.
 template <class Op>
 Requirement<Op> empty_key_lengths(const Stated<Op>& by) {
   static constexpr auto concerned = [](const Call<Op>& c) {

@@ -25,7 +25,7 @@ bool has_sequences_of_one_length(const Call<Op>& c) {
   return true;
 }
 
-/// Passes a compressed mask in sparse mode 3, with more slices than there are sequences.
+/// Passes a compressed mask in sparse mode 3 with too many slices: more than there are sequences.
 template <class Op>
 void add_compressed_slice(Call<Op>& call) {
   const auto problem = problem_of(call);
@@ -64,7 +64,7 @@ void drop_mask_axis(Call<Op>& call) {
     attach_mask(call, 1, {problem->batch, problem->seq_q, problem->seq_kv});
 }
 
-/// Passes a well-formed mask of a mode that the entry point does not accept.
+/// Passes a well-formed mask in a sparse mode that the entry point does not accept.
 template <class Op>
 void enter_mode(Call<Op>& call, std::int64_t sparse_mode) {
   if (!problem_of(call)) return;
@@ -141,7 +141,7 @@ Requirement<Op> no_full_prefix_mode(const Stated<Op>& by) {
                            }}}});
 }
 
-/// Returns whether the mode reads a user mask with one element per score.
+/// Returns whether the sparse mode reads a user mask with one element per score.
 template <class Op>
 bool reads_own_mask(const Call<Op>& c) {
   const std::int64_t mode = c.attributes.sparse_mode;
@@ -197,7 +197,7 @@ Requirement<Op> compressed_mask_shapes(const Stated<Op>& by) {
 
 /// Returns whether packed sequences of unequal lengths have a mask with a batch or head axis. The
 /// documentation pages list these shapes, but the vendor's kernels read the mask as a packed
-/// buffer. If all sequences have equal lengths, both readings are the same.
+/// buffer. If all sequences have equal lengths, both interpretations are the same.
 template <class Op>
 bool is_mask_per_sequence(const Call<Op>& c) {
   if (!is_packed(c) || !has_mask_of_known_extents(c) || !mode_is_known(c)) return false;

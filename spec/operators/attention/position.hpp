@@ -24,7 +24,8 @@ bool has_slopes(const Call<Op>& c) {
   return pse_can_be_judged(c) && pse_type_of(c) >= 2;
 }
 
-/// Returns whether sequences are packed and the position bias (pse) has one of these shapes.
+/// Returns whether the sequences are packed and the position bias (pse) has one of the given
+/// shapes.
 template <class Op>
 bool is_packed_pse_of(const Call<Op>& c, std::initializer_list<PseShape> forms) {
   if (!is_packed(c) || !pse_can_be_judged(c)) return false;
@@ -32,8 +33,9 @@ bool is_packed_pse_of(const Call<Op>& c, std::initializer_list<PseShape> forms) 
   return form && std::ranges::find(forms, *form) != forms.end();
 }
 
-/// Returns whether pse has a shape of four axes that the host code refuses for packed sequences.
-/// The host code accepts 1024 rows, because it reads this tensor as the compressed form.
+/// Returns whether the position bias (pse) of packed sequences has a four-axis shape that the
+/// documentation lists but the vendor's host code refuses. The host code accepts 1024 rows, because
+/// it reads this tensor as the compressed form.
 template <class Op>
 bool is_listed_only(const Call<Op>& c) {
   return is_packed_pse_of(c, {PseShape::bnss, PseShape::bn1s, PseShape::one_nss}) &&
@@ -45,7 +47,8 @@ bool pse_shape_fits(const Call<Op>& c) {
   return !pse_can_be_judged(c) || pse_form_of(c);
 }
 
-/// Returns whether pse contains only the last 1024 rows of a bias that depends on i - j alone.
+/// Returns whether the position bias (pse) contains only the last 1024 rows of a bias that depends
+/// only on i - j.
 template <class Op>
 bool is_compressed(const Call<Op>& c) {
   if (!pse_can_be_judged(c)) return false;
@@ -53,8 +56,9 @@ bool is_compressed(const Call<Op>& c) {
   return form == PseShape::bnhs || form == PseShape::one_nhs;
 }
 
-/// Returns whether the mode hides all keys after the query: modes 0 and 4 if their window does, all
-/// others always. (The documentation says this about modes 2 and 3 only.)
+/// Returns whether the mask hides all keys after the query. In modes 0 and 4 this depends on the
+/// window; in all other modes it is always true. (The documentation says this only about modes 2
+/// and 3.)
 template <class Op>
 bool is_causal(const Call<Op>& c) {
   const auto& a = c.attributes;
@@ -70,7 +74,8 @@ bool has_equal_lengths(const Call<Op>& c) {
   return query.ends == key.ends;
 }
 
-/// Applies `change` to the call's problem, then attaches a compressed pse in sparse mode 2.
+/// Applies `change` to the sizes and options of the call, then adds a compressed position bias
+/// (pse) in sparse mode 2.
 template <class Op>
 void attach_compressed_pse(Call<Op>& call, void (*change)(AttentionProblem& problem)) {
   if (!takes_pse_and_dropout(call)) return;
@@ -88,7 +93,7 @@ inline void make_longer_than_compressed(AttentionProblem& p) {
   p.seq_q = p.seq_kv = compressed_pse_rows + 1;
 }
 
-/// Attaches a compressed pse to sequences with more keys than queries.
+/// Adds a compressed position bias (pse) to sequences that have more keys than queries.
 template <class Op>
 void attach_unequal_compressed_pse(Call<Op>& call) {
   attach_compressed_pse(call, [](AttentionProblem& p) {
@@ -97,7 +102,7 @@ void attach_unequal_compressed_pse(Call<Op>& call) {
   });
 }
 
-/// Attaches a well-formed pse, then makes one of its axes too long.
+/// Adds a well-formed position bias (pse), then makes one of its axes too long.
 template <class Op>
 void misshape_pse(Call<Op>& call, std::size_t axis) {
   attach_pse(call);
@@ -107,7 +112,7 @@ void misshape_pse(Call<Op>& call, std::size_t axis) {
   reshape(call.parameters.pse_shift, shape);
 }
 
-/// Gives a pse of packed sequences another shape.
+/// Replaces the position bias (pse) of packed sequences by one of another shape.
 template <class Op>
 void replace_packed_pse(Call<Op>& call, PseShape form) {
   if (!is_packed(call)) return;
@@ -135,7 +140,8 @@ Requirement<Op> pse_type_range(const Stated<Op>& by) {
                           {"four", [](Call<Op>& c) { set_pse_type(c, 4); }}}});
 }
 
-/// Other requirements check the values of pseType that entry points with ropes refuse.
+/// Requires pseType 1 if there is no position bias. Does not apply to entry points with ropes,
+/// because another requirement checks pseType there.
 template <class Op>
 Requirement<Op> pse_type_without_pse(const Stated<Op>& by) {
   return stated<Op>(by, {.statement = "Without a pseShift pseType is 1.",
@@ -153,7 +159,8 @@ Requirement<Op> pse_type_without_pse(const Stated<Op>& by) {
                                         {"three", [](Call<Op>& c) { set_pse_type(c, 3); }}}});
 }
 
-/// The documentation pages call the number of rows H; it is 1024.
+/// Requires a documented shape of the position bias. The documentation pages call the number of
+/// rows of the compressed form H; it is 1024.
 template <class Op>
 Requirement<Op> pse_shapes(const Stated<Op>& by) {
   return stated<Op>(
@@ -213,8 +220,9 @@ Requirement<Op> slopes_need_equal_lengths(const Stated<Op>& by) {
                            }}}});
 }
 
-/// With Sq = 1024 the compressed pse equals the full pse. `allows` selects the calls that may have
-/// a compressed pse, and `compares` the entry points on which Sq and Skv must be equal.
+/// Requires a causal mask for a compressed position bias (pse). With Sq = 1024 the compressed form
+/// equals the full form. `allows` selects the calls that may have a compressed bias, `compares` the
+/// entry points on which Sq and Skv must be equal.
 template <class Op, auto allows, auto compares>
 Requirement<Op> compressed_pse_is_causal(const Stated<Op>& by) {
   return stated<Op>(

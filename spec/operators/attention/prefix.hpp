@@ -6,15 +6,17 @@
 
 namespace assay::spec::detail {
 
-/// Other requirements check entry points with ropes, which accept no prefix. `also_in_mode_5`: mode
-/// 5 also needs a prefix (without a prefix, the mask is a user mask with the same result).
+/// Returns whether the call needs a prefix. False for entry points with ropes, because another
+/// requirement forbids a prefix there. `also_in_mode_5`: mode 5 needs a prefix, too. (Without a
+/// prefix, mode 5 uses the user's mask, which has the same result.)
 template <bool also_in_mode_5, class Op>
 bool needs_prefix(const Call<Op>& c) {
   const bool reads = masked_in_mode(c, 6) || (also_in_mode_5 && masked_in_mode(c, 5));
   return !takes_ropes(c) && reads && query_as_given(c);
 }
 
-/// Returns whether the call's mode reads a prefix and the prefix has an entry for every sequence.
+/// Returns whether the call's sparse mode reads a prefix and the prefix has an entry for every
+/// sequence.
 template <class Op>
 bool prefix_can_be_judged(const Call<Op>& c) {
   const auto key = key_as_given(c);

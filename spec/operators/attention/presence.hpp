@@ -9,7 +9,7 @@ void remove_on(Call<Op>& call) {
   if (on(call)) remove<member>(call);
 }
 
-/// The tensors `members` must not be null, on the entry points `on`.
+/// Requires that the tensors `members` are not null, for the calls that `on` selects.
 template <class Op, auto on, auto... members>
 Requirement<Op> tensors_present(const Stated<Op>& by) {
   return stated<Op>(
@@ -19,7 +19,7 @@ Requirement<Op> tensors_present(const Stated<Op>& by) {
            .violations = {{name_of<Op>(members), remove_on<on, members, Op>}...}});
 }
 
-/// The outputs `members`, workspaceSize and executor must not be null.
+/// Requires that the outputs `members`, workspaceSize and executor are not null.
 template <class Op, auto... members>
 Requirement<Op> outputs_present(const Stated<Op>& by) {
   Requirement<Op> requirement = tensors_present<Op, always<Op>, members...>(by);
@@ -91,7 +91,7 @@ Requirement<Op> no_drop_mask(const Stated<Op>& by) {
                        }}}});
 }
 
-/// The host code never reads this tensor.
+/// Requires that paddingMask is null. The vendor's host code never reads this tensor.
 template <class Op, auto on>
 Requirement<Op> no_padding_mask(const Stated<Op>& by) {
   return stated<Op>(

@@ -9,7 +9,8 @@
 
 namespace assay::spec::detail {
 
-/// The statement of an entry point's documentation page about one product.
+/// Says whether an entry point supports a product (device family), according to its documentation
+/// page.
 template <class Op>
 struct Cell {
   typename Op::EntryPoint entry_point;
@@ -28,13 +29,14 @@ inline constexpr std::string_view refused_product_reason =
     "no page says which status a call on such a product returns; a sweep has cases only for "
     "products that offer the entry point";
 
-/// Pages of the vendor's repository that are not in the first set of documentation.
+/// Returns whether the documentation page comes from the vendor's repository and is not in the
+/// first set of documentation.
 inline bool is_public(std::string_view page) { return page.starts_with("ops-transformer: "); }
 inline Standing standing_of(std::string_view page) {
   return is_public(page) ? Standing::page : Standing::documented;
 }
 
-/// The cell of the table that belongs to an entry point and a product.
+/// Returns the entry of the table for an entry point and a product.
 template <class Op>
 const Cell<Op>& cell_of(std::span<const Cell<Op>> cells, typename Op::EntryPoint entry_point,
                         Product product) {
@@ -43,8 +45,8 @@ const Cell<Op>& cell_of(std::span<const Cell<Op>> cells, typename Op::EntryPoint
   throw std::logic_error("no requirement says whether this product offers this entry point");
 }
 
-/// No call can break these requirements, because a call does not contain the product on which it
-/// runs. `cells` must have static storage.
+/// Builds the requirements about products (device families). No call can break them, because a call
+/// does not contain the product on which it runs. `cells` must have static storage.
 template <class Op>
 std::vector<Requirement<Op>> requirements_of(std::span<const Cell<Op>> cells) {
   using Pages = std::span<const typename Op::EntryPoint>;

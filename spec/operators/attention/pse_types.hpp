@@ -4,15 +4,15 @@
 
 namespace assay::spec::detail {
 
-/// Returns whether the call has a position bias to which these requirements apply. Other
-/// requirements check entry points with ropes, which accept no bias.
+/// Returns whether the call has a position bias (pse) to which the requirements of this file apply.
+/// False for entry points with ropes, because another requirement forbids a bias there.
 template <class Op>
 bool has_pse(const Call<Op>& c) {
   return takes_pse_and_dropout(c) && given(c.parameters.pse_shift);
 }
 
-/// Returns whether the bias has query's type. Other requirements check null pointers, and types
-/// other than fp16, bf16 and fp32.
+/// Returns whether the bias has query's type. Also true for null pointers and for types other than
+/// fp16, bf16 and fp32, because other requirements check them.
 template <class Op>
 bool is_like_query(const Call<Op>& c) {
   const Parameter& query = c.parameters.query;
@@ -66,8 +66,8 @@ Requirement<Op> pse_of_fitting_type(const Stated<Op>& by) {
                        }}}});
 }
 
-/// On entry points for which `takes` returns true: attaches slopes of type `slopes` in pseType 3,
-/// and gives all tensors that have query's type the type `dtype`.
+/// For calls that `takes` selects: adds slopes of type `slopes` in pseType 3, and sets all tensors
+/// with query's type to the type `dtype`.
 template <class Op>
 void attach_slopes_beside(Call<Op>& call, DType dtype, DType slopes,
                           bool (*takes)(const Call<Op>&)) {

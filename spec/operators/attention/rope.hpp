@@ -45,7 +45,8 @@ Requirement<Op> rope_types(const Stated<Op>& by) {
                           {"key_rope", retype_rope<&Op::Parameters::key_rope, DType::fp32>}}});
 }
 
-/// Another requirement checks types other than fp16, bf16 and fp32.
+/// Requires that query has the type of queryRope, which is BFLOAT16. Accepts types other than fp16,
+/// bf16 and fp32, because another requirement checks them.
 template <class Op>
 Requirement<Op> query_of_rope_type(const Stated<Op>& by) {
   return stated<Op>(by, {.statement = "query has the type of queryRope, which is BFLOAT16.",
@@ -85,7 +86,8 @@ Requirement<Op> rope_shapes(const Stated<Op>& by) {
                        }}}});
 }
 
-/// In deterministic mode the host code has more conditions.
+/// Requires head sizes that are multiples of 8. In deterministic mode the vendor's host code has
+/// more conditions.
 template <class Op>
 Requirement<Op> head_size_steps(const Stated<Op>& by) {
   return stated<Op>(

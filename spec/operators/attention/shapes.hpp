@@ -6,8 +6,8 @@
 
 namespace assay::spec::detail {
 
-/// Gives key a head size that differs from the head size of query. If heads and channels share an
-/// axis, the size of this axis is then not a multiple of query's head size.
+/// Gives key another head size than query. In layouts with one common axis for heads and channels,
+/// the extent of this axis is then not a multiple of query's head size.
 template <class Op>
 void widen_key(Call<Op>& call) {
   const auto problem = problem_of(call);
@@ -19,7 +19,8 @@ void widen_key(Call<Op>& call) {
     reshape(call.parameters.*member, shape);
 }
 
-/// Sets inputLayout on the padded entry points only, or on the packed ones only.
+/// Sets inputLayout if the entry point is for packed sequences (packed = true), or if it is for
+/// padded sequences (packed = false). Otherwise leaves the call unchanged.
 template <bool packed, class Op>
 void name_layout(Call<Op>& call, std::string_view name) {
   if (is_packed(call) == packed) call.attributes.input_layout = name;
@@ -57,7 +58,7 @@ Requirement<Op> packed_layout(const Stated<Op>& by) {
                           {"empty", [](Call<Op>& c) { name_layout<true>(c, ""); }}}});
 }
 
-/// Adds an empty sequence to the query side only, or to the key side only.
+/// Adds an empty sequence to query or to key, so that the two have different numbers of sequences.
 inline void repeat_last(std::optional<std::vector<std::int64_t>>& sums) {
   if (sums && !sums->empty()) sums->push_back(sums->back());
 }
@@ -89,8 +90,8 @@ Requirement<Op> one_batch_size(const Stated<Op>& by) {
            {"lengths_kv", [](Call<Op>& c) { repeat_last(c.parameters.actual_seq_kvlen); }}}});
 }
 
-/// Returns whether the tensors that inputLayout describes have the rank of the layout. `is_spared`
-/// returns whether other requirements check this tensor of the call.
+/// Requires that the tensors that inputLayout describes have the rank of the layout. Accepts
+/// tensors for which `is_spared` returns true, because other requirements check them.
 template <class Op, auto is_spared>
 Requirement<Op> ranks(const Stated<Op>& by, std::vector<Violation<Op>> violations) {
   return stated<Op>(
@@ -119,8 +120,8 @@ void add_rope_axis(Call<Op>& call) {
   if (takes_ropes(call)) add_axis<member>(call);
 }
 
-/// Returns whether key and value differ only in their head size. Other requirements check batch
-/// sizes, and a key without heads.
+/// Returns whether key and value have the same shape except for the head size. Accepts different
+/// batch sizes and a key without heads, because other requirements check them.
 template <class Op>
 bool key_and_value_agree(const Call<Op>& c) {
   const auto key = key_as_given(c);
@@ -134,8 +135,8 @@ bool key_and_value_agree(const Call<Op>& c) {
   return p.value.shape == expected;
 }
 
-/// Adds one head to value. If heads share an axis with the channels, sets a size of this axis that
-/// is not a multiple of the heads.
+/// Adds one head to value. In layouts with one common axis for heads and channels, gives this axis
+/// an extent that is not a multiple of the number of heads.
 template <class Op>
 void miscount_value_heads(Call<Op>& call) {
   const auto problem = problem_of(call);
@@ -151,8 +152,8 @@ void miscount_value_heads(Call<Op>& call) {
     reshape(call.parameters.*member, shape);
 }
 
-/// Changes key and value together. The first violations in the list are those that the forward and
-/// its gradient share.
+/// Requires that key and value have the same shape except for the head size. The test calls that
+/// violate this requirement are the same for the forward and its gradient.
 template <class Op>
 Requirement<Op> operands_in_step(const Stated<Op>& by) {
   return stated<Op>(

@@ -2,7 +2,7 @@
 
 #include "operators/attention/types.hpp"
 
-/// Requirements on the sink, of the entry points that have one.
+/// Requirements on the sink, for the entry points that have one.
 namespace assay::spec::detail {
 
 template <class Op>
@@ -17,7 +17,8 @@ template <class Op>
 bool has_no_sink(const Call<Op>& c) {
   return is_of_sink_page(c) && !c.parameters.sink.present;
 }
-/// Returns whether the host code checks the sink of the call: with pseType 2 and 3 it does not.
+/// Returns whether the vendor's host code checks the sink of the call. It does not check the sink
+/// if pseType is 2 or 3.
 template <class Op>
 bool has_checked_sink(const Call<Op>& c) {
   return has_given_sink(c) && c.attributes.pse_type < 2;
@@ -63,7 +64,7 @@ Requirement<Op> sink_type(const Stated<Op>& by) {
                                          }}}});
 }
 
-/// Returns whether sink and dsink, as far as they are given, have one element per query head.
+/// Returns whether sink and dsink, if present, have one element per query head.
 template <class Op>
 bool sink_shapes_fit(const Call<Op>& c) {
   const auto query = query_as_given(c);
@@ -93,7 +94,7 @@ Requirement<Op> sink_shape(const Stated<Op>& by) {
                                          }}}});
 }
 
-/// A requirement on calls of these entry points that no call can test.
+/// Builds a requirement about the sink. No call can test this requirement.
 template <class Op>
 Requirement<Op> untested_of_sink(const Stated<Op>& by, std::string_view reason,
                                  Side side = Side::none) {

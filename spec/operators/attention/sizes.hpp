@@ -6,7 +6,8 @@
 
 namespace assay::spec::detail {
 
-/// No page says whether K is 1000 or 1024, or whether M is 1000 * 1000 or 1024 * 1024.
+/// The two possible values of K and M in the documented limits: no documentation page says whether
+/// K is 1000 or 1024, or whether M is 1000 * 1000 or 1024 * 1024.
 inline constexpr std::int64_t kilo = 1024, mega = 1024 * 1024;
 inline constexpr std::int64_t short_kilo = 1000, short_mega = 1000 * 1000;
 inline constexpr std::int64_t most_heads = 256;
@@ -28,13 +29,13 @@ bool uses_prefix(const Call<Op>& c) {
   return c.parameters.prefix && (mode == 5 || mode == 6);
 }
 
-/// Makes one sequence of queries or of keys longer than the limit.
+/// Makes the only sequence of queries, or of keys, longer than the limit.
 template <bool queries>
 void lengthen(AttentionProblem& p) {
   make_small(p);
   (queries ? p.seq_q : p.seq_kv) = longest_sequence + 1;
 }
-/// Makes two sequences whose lengths together exceed the limit.
+/// Makes two sequences whose total length exceeds the limit.
 template <bool queries>
 void lengthen_together(AttentionProblem& p) {
   make_small(p);
@@ -126,7 +127,7 @@ Requirement<Op> sequence_limit(const Stated<Op>& by) {
                                          }}}});
 }
 
-/// The number of tokens of query or of keyIn, whichever is larger.
+/// Returns the number of tokens of query or of keyIn, whichever is larger.
 template <class Op>
 std::int64_t tokens_of(const Call<Op>& c) {
   return std::max(c.parameters.query.shape[0], c.parameters.key.shape[0]);

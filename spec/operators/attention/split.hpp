@@ -4,13 +4,15 @@
 
 namespace assay::spec::detail {
 
-/// Other requirements check entry points with ropes, which accept no bias.
+/// Returns whether the call has packed sequences with a position bias (pse). Returns false for
+/// entry points with rope tensors, because another requirement forbids a bias there.
 template <class Op>
 bool packed_with_pse(const Call<Op>& c) {
   return is_packed(c) && !takes_ropes(c) && given(c.parameters.pse_shift) && key_as_given(c);
 }
 
-/// Start index of the queries minus start index of the keys; 0 unless the operator reads both.
+/// Returns the start index of the queries minus the start index of the keys; 0 unless the operator
+/// reads both.
 template <class Op>
 std::int64_t start_difference(const Call<Op>& c) {
   const auto& of_query = c.parameters.q_start_idx;
@@ -29,7 +31,8 @@ bool is_square_from_the_start(const Call<Op>& c) {
   return true;
 }
 
-/// Makes a bias over two sequences. The first one has no queries, or no keys.
+/// Passes a position bias for packed sequences. `change` makes the first sequence empty on the
+/// query side or on the key side.
 template <class Op>
 void empty_first(Call<Op>& call, void (*change)(AttentionProblem& problem)) {
   if (is_padded(call) || takes_ropes(call)) return;

@@ -16,25 +16,26 @@
 #include "operators/attention/axes.hpp"
 #include "operators/standing.hpp"
 
-/// Functions with which the requirements of attention operators read calls. Op is the forward or
-/// its gradient: their parameters have the same names.
+/// Functions that read calls of attention operators, for the requirements. Op is the forward or its
+/// gradient: their parameters have the same names.
 namespace assay::spec::detail {
 
 template <class Op>
 using MemberOf = Parameter Op::Parameters::*;
 
-/// The tensors of an operator by their roles. The table.hpp of each operator contains a
-/// specialisation. laid_out(ropes): the required tensors whose shapes follow inputLayout, with or
-/// without the rope tensors.
-/// key_like, value_like, query_rope_like, key_rope_like: the tensors with the shape of key, value
-/// and the ropes. operands: the tensors whose batch sizes must agree. packed_pse: for packed
-/// sequences, the form of a bias on which all pages agree.
+/// The tensors of an operator, grouped by their roles. The file table.hpp of each operator
+/// specialises this struct with these members:
+///   laid_out(ropes): the required tensors in the layout inputLayout, with or without rope tensors
+///   key_like, value_like: the tensors with the shape of key, and those with the shape of value
+///   query_rope_like, key_rope_like: the tensors with the shape of query's or key's rope part
+///   operands: the tensors that must have the same batch size
+///   packed_pse: the form of packed position bias on which all documentation pages agree
 template <class Op>
 struct TensorRoles;
 
-/// Conditions under which requirements apply: every call; the padded or the packed entry points;
-/// calls with rope tensors, which some entry points require; those with a position bias and
-/// dropout; those where pseType may be 2 or 3.
+/// These functions select the calls to which a requirement applies: every call; calls on the padded
+/// or on the packed entry points; calls with rope tensors, which some entry points require; calls
+/// that may have a position bias and dropout; calls that may have pseType 2 or 3.
 template <class Op>
 bool always(const Call<Op>&) {
   return true;
@@ -62,13 +63,13 @@ bool takes_slopes(const Call<Op>& call) {
   return has_pse_type(call.entry_point) && !takes_ropes(call);
 }
 
-/// The reason why no call can break a requirement about elements.
+/// The reason why no test call violates a requirement about tensor elements.
 inline constexpr std::string_view content_reason =
     "the requirement is about elements, which phase 1 does not read; all numerically judged cases "
     "satisfy it";
 
-/// The members of a requirement that say where the documentation of an operator states it.
-/// `statement` replaces the text of the shared requirement if it is not empty.
+/// The members of a requirement that differ between operators: which document states the
+/// requirement, and where. If `statement` is not empty, it replaces the text in Shared.
 template <class Op>
 struct Stated {
   std::string_view id;
@@ -82,8 +83,8 @@ struct Stated {
   std::span<const typename Op::EntryPoint> status_for = {};
 };
 
-/// Returns `by` with the status code that the documentation requires when a call is refused: for
-/// all entry points, or only for those in `pages`.
+/// Returns `by` with the status code that the documentation demands for a refused call. The status
+/// code applies to the entry points `pages`, or to all entry points if `pages` is empty.
 template <class Op>
 Stated<Op> with_status(Stated<Op> by, Status status,
                        std::span<const typename Op::EntryPoint> pages = {}) {
@@ -98,7 +99,7 @@ Stated<Op> worded(Stated<Op> by, std::string_view statement, std::string_view no
   return by;
 }
 
-/// The other members of a requirement. They are equal for all operators that have this requirement.
+/// The members of a requirement that are equal for all operators with this requirement.
 template <class Op>
 struct Shared {
   std::string_view statement = {};
@@ -113,7 +114,8 @@ struct Shared {
 
 template <class Op>
 Requirement<Op> stated(const Stated<Op>& by, Shared<Op> shared) {
-  // A disputed call: a kernel may refuse it.
+  // If the documentation contradicts itself about a call, a kernel may refuse the call. Therefore
+  // no test case requires that a kernel accepts it.
   if (by.standing == Standing::disputed) std::erase(shared.sides, Side::accept);
   return {.id = by.id,
           .statement = by.statement.empty() ? shared.statement : by.statement,
@@ -139,8 +141,9 @@ void change_on(Call<Op>& call) {
   if (on(call)) change(call);
 }
 
-/// Adds a requirement: if `on` selects the call, `fits` must hold. Each of `changes`, with these
-/// `names`, breaks it.
+/// Builds a requirement: `fits` must be true for every call that `on` selects. Each function in
+/// `changes` changes a call so that it violates the requirement. `names` contains the names of
+/// these functions.
 template <class Op, auto on, auto fits, auto... changes>
 Requirement<Op> demanded(const Stated<Op>& by, std::initializer_list<std::string_view> names) {
   auto name = names.begin();
@@ -149,7 +152,7 @@ Requirement<Op> demanded(const Stated<Op>& by, std::initializer_list<std::string
                          .violations = {{*name++, change_on<on, changes, Op>}...}});
 }
 
-/// The layout that a call names, if the entry point accepts it.
+/// Returns the layout that a call names, or nothing if the entry point does not accept it.
 template <class Op>
 std::optional<Layout> layout_of(const Call<Op>& call) {
   const auto& text = call.attributes.input_layout;
@@ -158,7 +161,7 @@ std::optional<Layout> layout_of(const Call<Op>& call) {
   return layout;
 }
 
-/// Returns whether inputLayout is known and all tensors that it describes are given with the rank
+/// Returns whether inputLayout is known and all tensors that it describes are present with the rank
 /// of the layout.
 template <class Op>
 bool ranks_fit(const Call<Op>& call) {
@@ -178,10 +181,11 @@ bool lengths_fit(const Call<Op>& call) {
          p.actual_seq_qlen->size() == p.actual_seq_kvlen->size();
 }
 
-/// Returns the extents that follow from the shapes and the sums of the lengths. Returns nothing if
-/// the call breaks an earlier requirement (layout, ranks, lengths, headNum, head sizes), so that
-/// they are undefined. In BSH and SBH the number of query heads comes from headNum, the head size
-/// of key from query, and the number of value heads from key. In TND `ends` is set.
+/// These functions return the extents of query, key or value, computed from the shapes and
+/// cumulative lengths of a call. They return nothing if the call violates a requirement about
+/// layout, ranks, lengths, headNum or head sizes. In BSH and SBH one axis contains heads and
+/// channels. Then headNum gives the number of query heads, key has the head size of query, and
+/// value has as many heads as key. In TND the member `ends` is set.
 template <class Op>
 std::optional<Extents> query_as_given(const Call<Op>& call) {
   if (!ranks_fit(call)) return std::nullopt;
@@ -217,14 +221,14 @@ std::optional<Extents> value_as_given(const Call<Op>& call) {
   return padded_extents(p.value, *layout_of(call), key->heads);
 }
 
-/// Changes `shape`, which is in the call's layout, to `heads` heads of size `dim`.
+/// Returns `shape`, which is in the call's layout, with `heads` heads of size `dim`.
 template <class Op>
 Shape with_head_size(const Call<Op>& call, Shape shape, std::int64_t heads, std::int64_t dim) {
   shape.back() = merges_heads(*layout_of(call)) ? heads * dim : dim;
   return shape;
 }
 
-/// Returns the pseType that applies: 1 on entry points without this attribute.
+/// Returns the pseType of the call; 1 on entry points without this attribute.
 template <class Op>
 std::int64_t pse_type_of(const Call<Op>& call) {
   return has_pse_type(call.entry_point) ? call.attributes.pse_type : 1;
@@ -236,7 +240,7 @@ bool masked_in_mode(const Call<Op>& call, std::int64_t mode) {
   return given(call.parameters.atten_mask) && call.attributes.sparse_mode == mode;
 }
 
-/// The number of bytes that a drop mask with one bit per score needs; nothing if the extents are
+/// Returns the number of bytes of a drop mask with one bit per score; nothing if the extents are
 /// undefined.
 template <class Op>
 std::optional<std::int64_t> drop_mask_bytes(const Call<Op>& call) {
@@ -258,8 +262,8 @@ std::optional<std::int64_t> drop_mask_bytes(const Call<Op>& call) {
   return bits / 8 + (bits % 8 != 0 ? 1 : 0);
 }
 
-/// Returns the fields of the problem that the shapes of the tensors and the attributes define;
-/// nothing if the call does not define them.
+/// Returns the problem (the sizes and options of the computation) that the attributes and tensor
+/// shapes of a call define. Returns nothing if they do not define a problem.
 template <class Op>
 std::optional<AttentionProblem> bare_problem_of(const Call<Op>& call) {
   const auto query = query_as_given(call);
@@ -292,8 +296,8 @@ std::optional<AttentionProblem> bare_problem_of(const Call<Op>& call) {
   return problem;
 }
 
-/// The form in which pse is passed; nothing if its shape matches no form that the requirements
-/// accept.
+/// Returns the form in which the position bias (pse) is passed; nothing if its shape matches no
+/// accepted form.
 template <class Op>
 std::optional<PseShape> pse_form_of(const Call<Op>& call) {
   auto problem = bare_problem_of(call);
@@ -312,7 +316,7 @@ std::optional<PseShape> pse_form_of(const Call<Op>& call) {
   return std::nullopt;
 }
 
-/// The form in which the mask is passed; nothing if no form matches.
+/// Returns the form in which the mask is passed; nothing if no form matches.
 template <class Op>
 std::optional<MaskShape> mask_form_of(const Call<Op>& call) {
   auto problem = bare_problem_of(call);
@@ -340,7 +344,8 @@ std::optional<DropMask> drop_form_of(const Call<Op>& call, AttentionProblem prob
   return std::nullopt;
 }
 
-/// The problem that a legal call describes; nothing for other calls.
+/// Returns the problem (the sizes and options of the computation) of a legal call. Returns nothing
+/// for other calls.
 template <class Op>
 std::optional<AttentionProblem> problem_of(const Call<Op>& call) {
   auto problem = bare_problem_of(call);
@@ -378,7 +383,7 @@ std::optional<AttentionProblem> problem_of(const Call<Op>& call) {
   return problem;
 }
 
-/// The name of a tensor in the list of parameters.
+/// Returns the name of a tensor in the list of parameters.
 template <class Op>
 std::string_view name_of(MemberOf<Op> member) {
   const typename Op::Parameters parameters{};

@@ -10,7 +10,8 @@ inline bool is_private(Format format) {
   return format == Format::nc1hwc0 || format == Format::fractal_z || format == Format::fractal_nz;
 }
 
-/// Returns whether every present tensor in `members` has a type that `accepts` accepts.
+/// Returns whether `accepts` returns true for the type of every tensor in `members` that is
+/// present.
 template <class Op, class Accepts>
 bool all_have_type(const Call<Op>& call, std::initializer_list<MemberOf<Op>> members,
                    const Accepts& accepts) {
@@ -20,8 +21,8 @@ bool all_have_type(const Call<Op>& call, std::initializer_list<MemberOf<Op>> mem
   });
 }
 
-/// Returns whether `members` have query's type. Other requirements check null pointers, and types
-/// other than fp16, bf16 and fp32.
+/// Returns whether `members` have query's type. Also true for null pointers and for types other
+/// than fp16, bf16 and fp32, because other requirements check them.
 template <class Op>
 bool all_like_query(const Call<Op>& call, std::initializer_list<MemberOf<Op>> members) {
   const Parameter& query = call.parameters.query;
@@ -36,7 +37,8 @@ bool has_drop_mask(const Call<Op>& c) {
   return takes_pse_and_dropout(c) && given(c.parameters.drop_mask);
 }
 
-/// `is_spared` returns whether other requirements check this type.
+/// Requires legal types of the operands. Accepts types for which `is_spared` returns true, because
+/// other requirements check them.
 template <class Op, auto is_spared>
 Requirement<Op> operand_types(const Stated<Op>& by) {
   return stated<Op>(

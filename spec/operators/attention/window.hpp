@@ -6,16 +6,16 @@
 
 namespace assay::spec::detail {
 
-/// The lengths of a masked sequence, and its window.
+/// The lengths of a sequence with a mask, and its window (preTokens and nextTokens).
 struct Window {
   std::int64_t seq_q, seq_kv, pre, next;
 
   bool is_empty() const { return seq_q == 0 || seq_kv == 0; }
 };
 
-/// Returns one window per sequence, or a single window in the padded layouts, where all are equal.
-/// Returns no window if the call has no mask, because the window then has no effect and no kernel
-/// must refuse it.
+/// Returns one window per sequence, or a single window in the padded layouts, where all windows are
+/// equal. Returns no window if the call has no mask. Without a mask the window has no effect, so a
+/// kernel need not refuse an illegal one.
 template <class Op>
 std::vector<Window> windows_in_mode(const Call<Op>& c, std::int64_t mode) {
   if (!masked_in_mode(c, mode)) return {};
@@ -30,8 +30,8 @@ std::vector<Window> windows_in_mode(const Call<Op>& c, std::int64_t mode) {
   return windows;
 }
 
-/// Modes 7 and 8: the window restricts only one sequence: the last one with queries (mode 7) or the
-/// first one (mode 8).
+/// Returns the window in sparse modes 7 and 8, which restricts only one sequence: the last one with
+/// queries (mode 7) or the first one with queries (mode 8).
 template <class Op>
 std::optional<Window> band_window(const Call<Op>& c, std::int64_t mode) {
   const auto windows = windows_in_mode(c, mode);
@@ -57,8 +57,9 @@ inline bool sum_is_zero(std::int64_t a, std::int64_t b) {
   return !sum_is_negative(a, b) && (a < 0 || b < 0 ? a + b == 0 : a == 0 && b == 0);
 }
 
-/// The documentation pages limit a negative nextTokens by the key length and a negative preTokens
-/// by the query length. The host code uses the two lengths the other way round.
+/// These functions return whether a window is allowed: pages_allow by the documentation pages,
+/// host_allows by the vendor's host code. The pages limit a negative nextTokens by the key length
+/// and a negative preTokens by the query length. The host code exchanges the two lengths.
 inline bool pages_allow(const Window& w) {
   return !sum_is_negative(w.pre, w.next) && (w.next >= 0 || w.next > -w.seq_kv) &&
          (w.pre >= 0 || w.pre > -w.seq_q);
@@ -79,8 +80,8 @@ void confine(Call<Op>& call, std::int64_t mode, std::int64_t pre, std::int64_t n
   call.attributes.next_tokens = next;
 }
 
-/// Sets a window in mode 7 or 8. All query sequences get the same length, and so do all key
-/// sequences.
+/// Sets a window in mode 7 or 8. All query sequences get the same length, and all key sequences get
+/// the same length.
 template <class Op>
 void confine_band(Call<Op>& call, std::int64_t mode, std::int64_t pre, std::int64_t next) {
   if (is_padded(call) || !problem_of(call)) return;
@@ -90,14 +91,14 @@ void confine_band(Call<Op>& call, std::int64_t mode, std::int64_t pre, std::int6
   call.attributes.next_tokens = next;
 }
 
-/// Returns a number that is larger by 1 than the longest length.
+/// Returns a number of tokens that is larger by 1 than the longest query or key sequence.
 template <class Op>
 std::int64_t beyond(const Call<Op>& call) {
   const auto problem = problem_of(call);
   return problem ? std::max({problem->seq_q, problem->seq_kv, std::int64_t{1}}) + 1 : 0;
 }
 
-/// Returns whether the host code allows this window in mode 7 or 8.
+/// Returns whether the vendor's host code allows this window in mode 7 or 8.
 inline bool host_allows_outer_split(const Window& w) {
   return host_allows_band(w) && !sum_is_negative(w.pre, w.next);
 }
@@ -126,8 +127,9 @@ Requirement<Op> outer_split_limits(const Stated<Op>& by) {
            {"first_empty", [](Call<Op>& c) { confine_band(c, 8, 0, -1); }}}});
 }
 
-/// Mode 7 restricts one sequence. In all others the mask is the left part of a causal mask, so they
-/// must not have more queries than keys.
+/// Returns whether the documentation page about sparse modes allows these windows in mode 7. In
+/// this mode only one sequence has a window. The other sequences have the left part of a causal
+/// mask, so they must not have more queries than keys.
 inline bool mode_page_allows_last(const std::vector<Window>& windows, const Window& band) {
   return band.pre >= band.seq_kv && band.next <= 0 && band.next >= band.seq_q - band.seq_kv &&
          std::ranges::all_of(windows,

@@ -6,8 +6,9 @@
 
 #include "operators/compression/table.hpp"
 
-/// Requirements that the documentation pages of NsaCompress and of its gradient both contain. A
-/// builder gets the texts of one page, and adds predicates and violations.
+/// Requirements that are on the documentation pages of both NsaCompress and its gradient. Each
+/// function takes the wording of one page. It adds the condition to check, and the changes of a
+/// call that violate it.
 namespace assay::spec::nsa {
 
 using Attributes = CompressionAttributes;
@@ -31,7 +32,7 @@ Requirement<Op> shaped_as_weights(Requirement<Op> row) {
   return row;
 }
 
-/// `member` must have one row for each window; its N and D must be those of input.
+/// Requires that `member` has one row per window, and as many heads (N) and channels (D) as input.
 template <class Op, Member<Op> member>
 Requirement<Op> shaped_as_windows(Requirement<Op> row) {
   row.applies = [](const Call<Op>& c) { return windows_as_given(c).has_value(); };
@@ -51,7 +52,7 @@ Requirement<Op> shaped_as_windows(Requirement<Op> row) {
   return row;
 }
 
-/// No tensor may be empty: there must be heads, channels and windows.
+/// Requires that no tensor is empty: at least one head, channel and window.
 template <class Op, Member<Op>... members>
 Requirement<Op> with_elements(Tensors<Op, members...> tensors, Requirement<Op> row) {
   row.violations = {{"no_heads", rewrite_with<&CompressionProblem::heads, 0, Op>},
@@ -96,7 +97,7 @@ Requirement<Op> multiple_of_16(Requirement<Op> row) {
   return row;
 }
 
-/// compressStride must be above 0.
+/// Requires a compressStride above 0.
 template <class Op>
 Requirement<Op> positive_stride(Requirement<Op> row) {
   row.holds = [](const Call<Op>& c) { return c.attributes.compress_stride > 0; };
@@ -105,8 +106,9 @@ Requirement<Op> positive_stride(Requirement<Op> row) {
   return row;
 }
 
-/// A negative compressBlockSize cannot be the number of rows of weight, so this change also breaks
-/// the requirement about the shape of weight.
+/// Requires windows without gaps: compressBlockSize is at least compressStride. The change
+/// `negative` also breaks the requirement about the shape of weight, because weight cannot have a
+/// negative number of rows.
 template <class Op>
 Requirement<Op> no_gaps(Requirement<Op> row) {
   row.statement = "compressBlockSize is not below compressStride.";
@@ -119,7 +121,7 @@ Requirement<Op> no_gaps(Requirement<Op> row) {
   return row;
 }
 
-/// Passes the lengths of the sequences instead of their cumulative sums.
+/// Passes the lengths of the sequences instead of their cumulative lengths.
 template <class Op>
 void pass_lengths(Call<Op>& call) {
   call.attributes.act_seq_len_type = 1;
@@ -149,8 +151,8 @@ Requirement<Op> ascending_sums(Requirement<Op> row) {
   return row;
 }
 
-/// actSeqLen must be given and contain at least one number. Its numbers are cumulative sums of the
-/// lengths of the sequences.
+/// Requires that actSeqLen is present and contains at least one number. Its numbers are the
+/// cumulative lengths of the sequences.
 template <class Op>
 Requirement<Op> sums_given(Requirement<Op> row) {
   row.holds = has_sums<Op>;

@@ -9,11 +9,11 @@
 #include "assay/spec/compression.hpp"
 #include "operators/stock.hpp"
 
-/// Functions with which the requirements of NsaCompress and of its gradient read calls and make
-/// calls that break them. Do not use them in an implementation.
+/// Functions that read calls of NsaCompress and its gradient, and functions that make calls which
+/// break a requirement. Only the requirements use them; do not use them in an implementation.
 namespace assay::spec::nsa {
 
-/// Returns whether all tensors are given with the correct ranks.
+/// Returns whether all tensors are present with the correct ranks.
 template <class Op>
 bool ranks_fit(const Call<Op>& call) {
   return has_listed_ranks(call, all_tensors<Op>, true);
@@ -26,8 +26,9 @@ bool has_sums(const Call<Op>& call) {
   return sums && !sums->empty();
 }
 
-/// The sums of the lengths. For actSeqLenType 1, whose array contains lengths, the function adds
-/// the lengths up. An entry is -1 if a length is negative or too large.
+/// Returns the cumulative lengths of a call. If actSeqLenType is 1, the array contains plain
+/// lengths, and the function adds them up. The result is a single -1 if a length is negative or too
+/// large.
 template <class Op>
 Sums sums_of(const Call<Op>& call) {
   Sums sums = call.parameters.act_seq_len;
@@ -41,12 +42,13 @@ Sums sums_of(const Call<Op>& call) {
   return sums;
 }
 
-/// Returns whether the sums start at 0 or above and never decrease.
+/// Returns whether the cumulative lengths start at 0 or above and never decrease.
 inline bool is_ascending(const Sums& sums) {
   return sums && !sums->empty() && sums->front() >= 0 && std::ranges::is_sorted(*sums);
 }
 
-/// The extents of input, from its shape and the sums; nothing if ranks or sums do not define them.
+/// Returns the extents of input, from its shape and the cumulative lengths; nothing if these do not
+/// define them.
 template <class Op>
 std::optional<Extents> input_as_given(const Call<Op>& call) {
   const Shape& input = call.parameters.input.shape;
@@ -55,7 +57,8 @@ std::optional<Extents> input_as_given(const Call<Op>& call) {
   return packed_extents(input, *sums);
 }
 
-/// The number of windows of all sequences; nothing if the sums or the window do not define it.
+/// Returns the number of windows of all sequences; nothing if the cumulative lengths or the window
+/// do not define it.
 template <class Op>
 std::optional<std::int64_t> windows_as_given(const Call<Op>& call) {
   const auto input = input_as_given(call);
@@ -67,7 +70,8 @@ std::optional<std::int64_t> windows_as_given(const Call<Op>& call) {
   return windows;
 }
 
-/// The problem that a call describes; nothing if its ranks or sums do not match.
+/// Returns the problem (the sizes and options of the computation) of a call. Returns nothing if
+/// ranks or cumulative lengths do not match.
 template <class Op>
 std::optional<CompressionProblem> problem_of(const Call<Op>& call) {
   const auto input = input_as_given(call);
@@ -82,8 +86,8 @@ std::optional<CompressionProblem> problem_of(const Call<Op>& call) {
                             .compress_stride = call.attributes.compress_stride};
 }
 
-/// Applies `change` to the problem of the call, then writes the call again: contiguous, with every
-/// sequence as long as the longest one.
+/// Applies `change` to the sizes and options of the call. Then makes a new call with them: its
+/// tensors are contiguous, and every sequence has the length of the longest one.
 template <class Op, class Change>
 void rewrite(Call<Op>& call, const Change& change) {
   auto problem = problem_of(call);
@@ -94,7 +98,7 @@ void rewrite(Call<Op>& call, const Change& change) {
       call_of(*problem, call.entry_point, call.product, Striding::contiguous, Striding::contiguous);
 }
 
-/// Writes the call again with one field of its problem changed.
+/// Builds the call again after a change of one size or option.
 template <auto field, std::int64_t value, class Op>
 void rewrite_with(Call<Op>& call) {
   rewrite(call, [](CompressionProblem& p) { p.*field = value; });

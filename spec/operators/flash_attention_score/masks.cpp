@@ -127,15 +127,16 @@ ForwardRow some_window() {
                       {"split", [](ForwardCall& c) { confine_band(c, 8, 0, -1); }}}});
 }
 
-/// Returns whether the window (preTokens, nextTokens) is legal: a negative value must be smaller in
-/// magnitude than the other value and than both lengths.
+/// Returns whether the window (preTokens, nextTokens) is legal. If one of the two numbers is
+/// negative, its magnitude must be smaller than the other number and smaller than both sequence
+/// lengths.
 bool stays_inside(const Window& w, std::int64_t pre, std::int64_t next) {
   const std::int64_t least = std::min({pre, next, std::int64_t{0}});
   return !sum_is_negative(pre, next) && (least == 0 || -least < std::min(w.seq_q, w.seq_kv));
 }
 
-/// The windows that the host code of the forward accepts. In the padded layouts the window is
-/// counted from the upper-left corner.
+/// Returns whether the vendor's host code of the forward accepts the window. In the padded layouts
+/// the positions of the window are counted from the upper-left corner of the scores.
 bool host_allows_forward(const ForwardCall& c, const Window& w, bool band) {
   const std::int64_t shift = w.seq_kv - w.seq_q;
   if (is_padded(c)) return stays_inside(w, w.pre - (band ? shift : 0), w.next + (band ? shift : 0));
@@ -166,8 +167,8 @@ ForwardRow windows_of_host_code() {
            {"band_pre", [](ForwardCall& c) { confine(c, 4, -beyond(c), unbounded_tokens); }}}});
 }
 
-/// Unless innerPrecise is 2, fully masked rows are undefined, so these variants apply only to calls
-/// without a mask.
+/// Sets innerPrecise if the call has no mask. In calls with a mask, innerPrecise values other than
+/// 2 leave the results of fully masked rows undefined.
 template <std::int64_t value>
 void set_inner_precise_without_mask(ForwardCall& c) {
   if (!given(c.parameters.atten_mask)) c.attributes.inner_precise = value;

@@ -43,8 +43,9 @@ constexpr Cell<ForwardOp> forward_cells[] = {
      fifth_varlen_page, "", is_cell<l5, a3>},
 };
 
-/// Replaces the parameter names of the gradient, which the shared statements contain, by the names
-/// on the pages of the forward. The returned texts live as long as the program.
+/// The forward and its gradient have some requirements in common, which use the gradient's
+/// parameter names. This function replaces them by the names on the documentation pages of the
+/// forward. The returned texts live as long as the program.
 std::string_view in_words_of_the_forward(std::string_view statement) {
   static std::deque<std::string> texts;
   std::string& text = texts.emplace_back(statement);

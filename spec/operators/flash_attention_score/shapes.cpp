@@ -29,7 +29,8 @@ void widen_ropes(ForwardCall& c) {
   });
 }
 
-/// The host code pads head sizes, but not in calls with ropes, which it refuses.
+/// Returns whether the vendor's host code pads a head size. With ropes the host code refuses such
+/// head sizes instead.
 bool needs_padding(std::int64_t dim) { return dim % (dim < 196 || dim == 448 ? 16 : 128) != 0; }
 
 bool has_unpadded_head_sizes(const ForwardCall& c) {
@@ -100,7 +101,8 @@ std::vector<ForwardRow> forward_shape_requirements() {
       number_of_lengths<Op, takes_2k_lengths>(limit("FAS-C38d", pages_of_2k_lengths)),
       number_of_lengths<Op, is_l5, 20000>(
           worded(limit("SNKF-C38", page_of_l5), "There are at most 20000 sequences.")),
-      // The page of l3 states it, too. There a prefix needs sparse mode 6, which FAS-C61c disputes.
+      // The documentation page of entry point l3 states this requirement, too. On l3 a prefix needs
+      // sparse mode 6, about which the pages disagree (requirement FAS-C61c).
       number_of_lengths_with_prefix<Op>(limit("FAS-C38e", varlen_pages_with_pse)),
       no_batch<Op>(limit("FAS-C38f", dense_pages)), no_sequence<Op>(limit("FAS-C38g", dense_pages)),
       no_tokens<Op>(limit("FAS-C38h", varlen_pages, {"FAS-C68d"})),

@@ -17,9 +17,10 @@ using ForwardCall = Call<ForwardOp>;
 using ForwardRow = Requirement<ForwardOp>;
 using ForwardPages = std::span<const FlashForwardEntryPoint>;
 
-/// The sources: the public pages and the vendor's host code. The page of entry point f2 was not
-/// available, so its requirements follow the page of aclnnFlashAttentionScoreV3 (f3), which has one
-/// more tensor. l5 has the requirements of l2, and with ropes those of l3.
+/// The sources of the requirements: the public documentation pages and the vendor's host code. The
+/// page of entry point f2 was not available. So the requirements of f2 come from the page of
+/// aclnnFlashAttentionScoreV3 (f3), which has one more tensor. Entry point l5 has the requirements
+/// of l2, and in calls with ropes also those of l3.
 inline constexpr std::string_view dense_page =
     "ops-transformer: attention/flash_attention_score/docs/aclnnFlashAttentionScore.md";
 inline constexpr std::string_view slopes_page =
@@ -77,9 +78,10 @@ struct TensorRoles<ForwardOp> {
   }
 };
 
-/// Build requirements, one function for each kind of source: a public page, for the entry points
-/// `pages` (empty: all); only the host code; a page, although the host code accepts the call; pages
-/// that disagree. `implies` lists the requirements that are broken whenever this one is broken.
+/// Each of these functions builds requirements from one type of source: a public documentation page
+/// (for the entry points `pages`, or for all if `pages` is empty), only the vendor's host code, a
+/// page that the host code contradicts by accepting the call, or pages that disagree. A call that
+/// violates the requirement always violates the requirements `implies`, too.
 using RowIds = std::vector<std::string_view>;
 inline Stated<ForwardOp> on_page(std::string_view id, Source source, ForwardPages pages = {},
                                  RowIds implies = {}) {
@@ -97,7 +99,7 @@ inline Stated<ForwardOp> in_host_code(std::string_view id, std::string_view sect
           .implies = std::move(implies)};
 }
 
-/// A requirement that no call can test, because a call contains only its arguments.
+/// Builds a requirement that no call can test, because a call contains only its arguments.
 inline ForwardRow untried(const Stated<ForwardOp>& by, Side side,
                           bool (*applies)(const ForwardCall&),
                           std::string_view reason = content_reason) {

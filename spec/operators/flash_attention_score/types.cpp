@@ -25,7 +25,7 @@ bool has_all_or_no_ropes(const ForwardCall& c) {
 
 void remove_ropes(ForwardCall& c) { c.parameters.query_rope = c.parameters.key_rope = {}; }
 
-/// This output is reserved: no kernel writes it.
+/// Allows a softmaxOut tensor. This output is reserved: no kernel writes it.
 ForwardRow softmax_out() {
   return stated<Op>(worded(on_page("FAS-C03", {third_varlen_page, "return values"}), {}, "FAS-Q10"),
                     {.statement = "softmaxOut may be null or given; it is not written.",
@@ -72,8 +72,8 @@ ForwardRow plain_formats() {
 
 }  // namespace
 
-/// The documentation names 161002 for the types of query, key, value and realShift; the vendor's
-/// code tests the types of the other tensors late or never.
+/// The documentation names the status code 161002 only for the types of query, key, value and
+/// realShift. The vendor's code checks the types of the other tensors late or never.
 std::vector<ForwardRow> forward_type_requirements() {
   const Source codes = {dense_page, "return values"}, types = {dense_page, "parameters"},
                rope = {third_varlen_page, "constraints"};

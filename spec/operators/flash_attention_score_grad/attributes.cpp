@@ -70,7 +70,7 @@ FlashRequirement default_mode() {
                  "the other modes"});
 }
 
-/// A requirement that no call can exercise, because a call has no other data than its arguments.
+/// Builds a requirement that no call can test, because a call contains only its arguments.
 FlashRequirement untried(std::string_view id, std::string_view statement, Source source,
                          std::span<const FlashEntryPoint> pages, Side side,
                          bool (*applies)(const FlashCall&), std::string_view reason) {
@@ -78,7 +78,8 @@ FlashRequirement untried(std::string_view id, std::string_view statement, Source
                 {.statement = statement, .sides = {side}, .applies = applies, .reason = reason});
 }
 
-/// If the fixed order of accumulation is required, the judge runs a kernel twice.
+/// The requirement of a fixed order of accumulation is tested differently: the judge runs a kernel
+/// twice.
 std::vector<FlashRequirement> rows_with_calls() {
   return {
       untried("FAG-C91",

@@ -25,8 +25,9 @@ void empty_inputs(FlashCall& call, void (*change)(AttentionProblem& problem)) {
   call.parameters.dk_rope = before.dk_rope;
 }
 
-/// In the vendor's code, empty gradients are legal, and the other gradients are filled with zeros.
-/// The lower limits of 1 on the documentation pages contradict this.
+/// Requires that query is empty only if dq is empty, too. The vendor's code accepts empty gradients
+/// and fills the other gradients with zeros. The documentation pages contradict this: they demand
+/// extents of at least 1.
 FlashRequirement no_lone_empty_input() {
   return stated(implying(by(Standing::upstream, "FAG-C49", {upstream_tiling, "shape checks"}),
                          {"FAG-C40b", "FAG-C41b", "FAG-C42a", "FAG-C48", "TND-2a"}),

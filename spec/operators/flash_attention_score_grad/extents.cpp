@@ -7,11 +7,12 @@ namespace {
 
 using P = FlashParameters;
 
-/// Returns whether the entry point's page lists [N,T,8] in addition to [T,N,8].
+/// Returns whether the documentation page of the entry point lists the shape [N,T,8] of the softmax
+/// statistics in addition to [T,N,8].
 bool lists_heads_first(const FlashCall& c) { return is_u3(c) || is_of_public_page(c); }
 
-/// Returns whether the shape is [B,N,S,8] on an entry point for packed sequences: the documentation
-/// page of u1 lists ranks 0 and 4.
+/// Returns whether statistics have the shape [B,N,S,8] on entry point u1, which is for packed
+/// sequences. The documentation page of entry point u1 lists the ranks 0 and 4.
 bool has_padded_shape(const FlashCall& c, const Parameter& parameter) {
   const auto query = query_as_given(c);
   return is_u1(c) && query &&

@@ -9,7 +9,7 @@ constexpr std::string_view protocol_reason =
     "this is a rule of the C interface, which a case cannot express; the tests of our C API check "
     "it";
 
-/// A rule of the C interface.
+/// Builds a requirement about the C interface.
 FlashRequirement protocol(std::string_view id, std::string_view statement, Source source,
                           Standing standing, std::span<const FlashEntryPoint> pages = {}) {
   return stated(by(standing, id, source, {}, pages),
@@ -38,11 +38,11 @@ std::vector<FlashRequirement> interface_requirements() {
                "After a failed phase 1 the executor and workspaceSize are invalid and phase 2 is "
                "not called.",
                {upstream_interface, "phase 1"}, Standing::upstream),
-      // Requirements FAG-C28 and FAG-C28a check the private formats. The source S-V1 says that
-      // every tensor may be a strided view; S-V3 says this about all tensors except null or unused
-      // ones.
+      // Requirements FAG-C28 and FAG-C28a check the private formats. The documentation page of
+      // entry point u1 says that every tensor may be a strided view; the page of u3 says this about
+      // all tensors except null or unused ones.
       strided_views<FlashOp>(by("API-7", {unpadding_page, "parameters"}, {}, u_pages)),
-      // No documentation page contains this rule.
+      // No documentation page contains the next requirement.
       protocol("API-8", "Outputs share no memory with inputs.", {unpadding_page, "parameters"},
                Standing::derived),
       protocol("API-9", "Phase 1 is called before phase 2 and returns the size of the workspace.",

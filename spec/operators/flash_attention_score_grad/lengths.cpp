@@ -29,7 +29,8 @@ FlashRequirement gradients_of_empty_sequences() {
        .reason = content_reason});
 }
 
-/// The requirements FAG-C43 and FAG-C43a contain the calls that test this rule.
+/// States the documented limits on the number of sequences. The requirements FAG-C43 and FAG-C43a
+/// contain the calls that test them.
 FlashRequirement limits_of_lengths() {
   return stated(
       by("TND-7", {unpadding_page, "constraints"}, "FAG-Q25", u_pages),

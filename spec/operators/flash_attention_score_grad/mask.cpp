@@ -5,7 +5,8 @@
 namespace assay::spec::detail {
 namespace {
 
-/// Requirement FAG-C65 checks entry point u3, FAG-C66a checks u2 and u4.
+/// Forbids sparse mode 5 on entry point u1. Requirement FAG-C65 checks entry point u3, FAG-C66a
+/// checks u2 and u4.
 FlashRequirement full_prefix_mode() {
   return stated(
       by(Standing::disputed, "FAG-C66", {unpadding_page, "constraints"}, "CV-O5"),

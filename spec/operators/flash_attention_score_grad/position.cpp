@@ -5,8 +5,8 @@
 namespace assay::spec::detail {
 namespace {
 
-/// Returns whether pse has a shape with one axis, which the host code accepts but the documentation
-/// page of u1 does not list.
+/// Returns whether the position bias (pse) has one axis, a shape that the vendor's host code
+/// accepts but the documentation page of entry point u1 does not list.
 bool is_taken_only(const FlashCall& c) {
   return is_packed_pse_of(c, {PseShape::packed_bn1s, PseShape::packed_bnss});
 }
@@ -54,7 +54,8 @@ FlashRequirement listed_pse_shapes() {
        .applies = [](const FlashCall& c) { return is_u1(c) && is_listed_only(c); }});
 }
 
-/// Requirement FAG-C79d checks the shape that the documentation page of u2 lists.
+/// Forbids shapes of a packed position bias that the documentation page does not list. Requirement
+/// FAG-C79d checks the shape that the page of entry point u2 lists.
 FlashRequirement packed_pse_shapes() {
   static constexpr auto is_beside_the_page = [](const FlashCall& c) {
     return is_u2(c) ? is_packed_pse_of(c, {PseShape::packed_bn1s}) : is_taken_only(c);
@@ -86,7 +87,8 @@ FlashRequirement pse_sequence_after_sequence() {
        }});
 }
 
-/// Requirement FAG-C75 checks sparse mode 8; FAG-C82 and TND-2a check empty sequences.
+/// Requires Sq = Skv if packed sequences have a compressed position bias. Requirement FAG-C75
+/// checks sparse mode 8; FAG-C82 and TND-2a check empty sequences.
 FlashRequirement compressed_pse_of_unequal_lengths() {
   static constexpr auto concerned = [](const FlashCall& c) {
     return is_packed(c) && is_compressed(c) && !masked_in_mode(c, 8) &&

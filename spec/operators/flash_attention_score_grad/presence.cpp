@@ -7,15 +7,17 @@ namespace {
 
 using P = FlashParameters;
 
-/// The pages that name the status of a null pointer.
+/// The entry points whose documentation pages name the status code for a null pointer.
 constexpr FlashEntryPoint null_pages[] = {FlashEntryPoint::u1, FlashEntryPoint::u3,
                                           FlashEntryPoint::g3, FlashEntryPoint::u5};
 
-/// The pages of u3 (source S-V3), u2 and u4 require that paddingMask is a null pointer.
+/// Returns whether the entry point's documentation page requires a null pointer for paddingMask.
+/// The pages of the entry points u2 to u5 do.
 bool requires_null_padding_mask(const FlashCall& c) { return is_u3(c) || is_of_public_page(c); }
 
-/// The name of this tensor and some pages say "optional", but nothing can be computed without the
-/// tensor. Requirement FAG-C32a checks rank 0, which the documentation page of u1 lists.
+/// Requires attentionIn. Its documented name and some pages say "optional", but the gradient cannot
+/// be computed without this tensor. Requirement FAG-C32a checks rank 0, which the documentation
+/// page of entry point u1 lists.
 FlashRequirement attention_in_present() {
   return stated(
       by(Standing::upstream, "FAG-C03", {upstream_entry, "null checks"}, "FAG-Q21, FAG-Q39"),

@@ -12,8 +12,8 @@ using enum Product;
 constexpr Cell<FlashOp> cells[] = {
     {g1, a2, "FAG-P01", "Atlas A2 training products offer aclnnFlashAttentionScoreGrad.",
      operator_page, "", is_cell<g1, a2>},
-    // Other upstream pages of the same revision say that the product is not supported. The
-    // operator's own page takes precedence.
+    // Other vendor documentation pages of the same revision say that this product is not supported.
+    // The operator's own page takes precedence.
     {g1, a3, "FAG-P02", "Atlas A3 training products offer aclnnFlashAttentionScoreGrad.",
      operator_page, "FAG-Q1", is_cell<g1, a3>},
     {g2, a2, "FAG-P03", "Atlas A2 training products offer aclnnFlashAttentionScoreGradV2.",
@@ -47,7 +47,8 @@ constexpr Cell<FlashOp> cells[] = {
      packed_sink_page, "", is_cell<u5, a3>},
 };
 
-/// The test suite never runs on these products, so nothing can be tested.
+/// A statement about a product (device family) on which the test suite never runs, so no case can
+/// test it.
 struct ForeignCell {
   std::string_view id, statement, page;
   bool (*applies)(const FlashCall& call);

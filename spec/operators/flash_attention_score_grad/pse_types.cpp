@@ -13,8 +13,8 @@ bool has_slopes_beside_16_bits(const FlashCall& c) {
   return passes_slopes(c) && (query == DType::fp16 || query == DType::bf16);
 }
 
-/// The documentation page of g2 names one type for all tensors without exception, but the host code
-/// accepts only FLOAT32 here.
+/// Requires FLOAT32 slopes. The documentation page of entry point g2 names one type for all tensors
+/// without exception, but the vendor's host code accepts only FLOAT32 for slopes.
 FlashRequirement slopes_like_query() {
   static constexpr auto concerned = [](const FlashCall& c) {
     return is_padded(c) && has_slopes_beside_16_bits(c);

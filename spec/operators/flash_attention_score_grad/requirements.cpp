@@ -8,12 +8,15 @@
 namespace assay::spec {
 namespace {
 
-/// Requirements that the page of u5 does not repeat: FAG-C21a (attentionIn may be FLOAT32),
-/// FAG-C35a (SNK-C08a), and those about shapes and tensors of u2 or u3 only.
+/// Requirements that the documentation page of entry point u5 does not repeat: FAG-C21a
+/// (attentionIn may be FLOAT32), FAG-C35a (replaced by SNK-C08a), and requirements only about
+/// shapes and tensors of the entry points u2 or u3.
 constexpr std::string_view not_on_u5[] = {"FAG-C21a", "FAG-C29d", "FAG-C35a", "FAG-C79d"};
 
-/// The page of g3 states what the page of g2 states, and that of u5 what the pages of u2, u3 and u4
-/// state, but of products: SNK-P01 to SNK-P04. The lists live as long as the program.
+/// Adds the entry points with a sink to a requirement. The documentation page of g3 repeats the
+/// requirements of g2, and the page of u5 those of u2, u3 and u4. Requirements about products
+/// (device families) are not repeated: SNK-P01 to SNK-P04 replace them. The requirements refer to
+/// `lists`, so this variable lives as long as the program.
 void add_pages_of_sinks(detail::FlashRequirement& one) {
   using enum FlashEntryPoint;
   static std::deque<std::vector<FlashEntryPoint>> lists;

@@ -7,7 +7,8 @@ namespace {
 
 using P = FlashParameters;
 
-/// Requirement FAG-C29d checks the tensors of u3, FAG-C11 the paddingMask of u2 and u4.
+/// Returns whether this file's requirements check the tensor. Requirement FAG-C29d checks all
+/// tensors of entry point u3; FAG-C11 checks the paddingMask of u2 and u4.
 template <FlashMember member>
 bool takes(const FlashCall& c) {
   return !is_u3(c) && !(is_of_public_page(c) && member == &P::padding_mask);
@@ -28,8 +29,8 @@ bool passes_reserved_input(const FlashCall& c) {
 bool passes_dpse(const FlashCall& c) { return !is_u3(c) && given(c.parameters.dpse); }
 bool passes_dpse_of_u1(const FlashCall& c) { return is_u1(c) && passes_dpse(c); }
 
-/// No code uses the values of paddingMask and softmaxIn, so nobody verified what the host code does
-/// with them.
+/// Requires legal types of the reserved inputs paddingMask and softmaxIn. The vendor's code never
+/// uses their values, so nobody verified how the host code treats other types.
 FlashRequirement reserved_types() {
   return stated(
       with_status(by("FAG-C29", {unpadding_page, "parameters"}, "FAG-Q39", u1_page),
@@ -54,8 +55,8 @@ FlashRequirement reserved_types() {
                     {"softmax_in_fp32", pass<&P::softmax_in, DType::fp32, 1, 4, 8, 8>}}});
 }
 
-/// The documentation page lists types for dpseOut, but its list of refusals omits them, and no
-/// kernel writes this output.
+/// Requires legal types of the reserved output dpseOut. The documentation page lists its types, but
+/// no error for other types, and no kernel writes this output.
 FlashRequirement dpse_types() {
   return stated(
       by(Standing::open, "FAG-C29a", {unpadding_page, "parameters"}, "FAG-Q22", u1_page),
@@ -82,7 +83,8 @@ FlashRequirement passed_dpse() {
                               {"fp32", pass<&P::dpse, DType::fp32, 1, 4, 8, 8>}}});
 }
 
-/// The documentation page lists axes but no refusal, and the host code never checks the axes.
+/// Requires the documented number of axes of reserved tensors. The documentation page lists these
+/// numbers but no error for other numbers, and the vendor's host code never checks them.
 FlashRequirement reserved_ranks() {
   static constexpr auto has = [](const Parameter& p, std::initializer_list<std::size_t> ranks) {
     return !given(p) || std::ranges::count(ranks, p.shape.size()) > 0;
@@ -123,7 +125,8 @@ void pass_on_u3(FlashCall& call) {
   reshape(call.parameters.*member, {extents...});
 }
 
-/// The documentation page says "not used" and lists neither types nor axes for this tensor.
+/// Allows softmaxIn and dpseOut on entry point u3. The documentation page says "not used" and lists
+/// neither types nor axes for them.
 FlashRequirement unused_on_u3() {
   return stated(by("FAG-C29d", {rope_page, "parameters"}, {}, u3_page),
                 {.statement = "softmaxIn and dpseOut may be passed; they have no meaning.",
@@ -137,15 +140,15 @@ FlashRequirement unused_on_u3() {
                               {"dpse", pass_on_u3<&P::dpse, DType::bf16, 1, 4, 8, 8>}}});
 }
 
-/// Makes a tensor of rank 0, because the documentation page contains a "0" in its column of axes.
+/// Passes a tensor of rank 0, because the documentation page contains a "0" in its column of axes.
 template <FlashMember member, DType dtype>
 void pass_scalar(FlashCall& call) {
   if (is_u3(call) || (call.parameters.*member).present) return;
   call.parameters.*member = {.present = true, .dtype = dtype};
 }
 
-/// The documentation page lists rank 0 for every tensor; the upstream code reads such a tensor as a
-/// null pointer.
+/// Allows optional tensors of rank 0. The documentation page lists rank 0 for every tensor; the
+/// vendor's code reads such a tensor as a null pointer.
 FlashRequirement scalars() {
   static constexpr FlashMember optional[] = {&P::pse_shift,  &P::drop_mask,  &P::padding_mask,
                                              &P::atten_mask, &P::softmax_in, &P::dpse};
@@ -173,8 +176,9 @@ void set_inner_precise(FlashCall& call) {
   call.attributes.inner_precise = value;
 }
 
-/// The sources S-V1 and S-V3 call innerPrecise unused. The other pages give meanings to its values,
-/// but these meanings belong to the forward operator.
+/// Allows any value of innerPrecise. The documentation pages of the entry points u1 and u3 call
+/// this attribute unused. Other pages give meanings to its values, but these meanings belong to the
+/// forward operator.
 FlashRequirement inner_precise() {
   return stated(by("FAG-C85", {unpadding_page, "parameters"}, {}, u_pages, public_pages),
                 {.statement = "innerPrecise may have any value: it is not used.",

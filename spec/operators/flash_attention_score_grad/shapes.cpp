@@ -9,8 +9,8 @@ namespace {
 
 using P = FlashParameters;
 
-/// Returns whether key and value have equal shapes, and dy has the shape of query, except the last
-/// axis, which is that of value.
+/// Returns whether key and value have the same shape except for the head size, and dy has the shape
+/// of query except for the last axis, which must match value.
 bool operands_agree(const FlashCall& c) {
   const auto key = key_as_given(c);
   if (!key || key->heads == 0) return true;  // FAG-C37 covers a key without heads
@@ -23,8 +23,8 @@ bool operands_agree(const FlashCall& c) {
   return p.dy.shape == dy_shape;
 }
 
-/// Returns whether the documentation page of u1 lists the rank of this tensor in addition to 3,
-/// although TND has three axes.
+/// Returns whether the tensor has rank 0 or 4, which the documentation page of entry point u1 lists
+/// in addition to 3, although TND has three axes.
 bool is_listed_rank(const FlashCall& c, const Parameter& parameter) {
   return is_packed_but_u3(c) && parameter.present &&
          (parameter.shape.empty() || parameter.shape.size() == 4);

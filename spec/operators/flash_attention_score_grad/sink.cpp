@@ -7,12 +7,13 @@ namespace {
 
 using P = FlashParameters;
 
-/// A requirement that the pages of g3 and u5 state.
+/// Builds a requirement that is on the documentation pages of the entry points g3 and u5.
 Stated<FlashOp> of_page(std::string_view id, std::string_view statement,
                         std::string_view section = "parameters") {
   return worded(by(Standing::page, id, {sink_page, section}, {}, {}, sink_pages), statement);
 }
-/// A requirement that only the host code contains, or about which it disagrees with the page.
+/// Builds a requirement that only the vendor's host code contains, or about which host code and
+/// documentation page disagree.
 Stated<FlashOp> of_host(Standing standing, std::string_view id, std::string_view statement) {
   return worded(by(standing, id, {upstream_entry, "optional tensors"}), statement);
 }
@@ -57,7 +58,8 @@ FlashRequirement dsink_type() {
                        }}}});
 }
 
-/// The page lists the output, and the host code then writes nothing.
+/// Requires the output dsink if the call has a sink. The documentation page lists this output; if
+/// it is missing, the vendor's host code writes nothing.
 FlashRequirement dsink_given_with_sink() {
   return stated<FlashOp>(
       of_standing(Standing::disputed, of_page("SNK-C05", "dsinkOut is given if sinkIn is.")),
@@ -109,7 +111,8 @@ FlashRequirement narrow_types() {
                        }}}});
 }
 
-/// Another sentence of the page allows a narrower value.
+/// Requires the same head size of query and value on entry point u5. Another sentence of its
+/// documentation page allows a smaller head size of value.
 FlashRequirement one_width_on_u5() {
   return stated<FlashOp>(
       worded(by(Standing::disputed, "SNK-C08a", {packed_sink_page, "constraints"}),

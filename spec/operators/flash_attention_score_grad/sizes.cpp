@@ -34,8 +34,8 @@ FlashRequirement packed_sequence_limit() {
 bool is_of_wide_page(const FlashCall& c) { return is_u3(c) || is_of_public_page(c); }
 bool is_of_narrow_page(const FlashCall& c) { return is_padded(c) || is_u1(c); }
 
-/// Requirement FAG-C44a checks sizes from 513 to 768, which this page excludes and other pages
-/// allow.
+/// Limits the head size to 768, the largest limit of all documentation pages. Requirement FAG-C44a
+/// checks head sizes from 513 to 768, which some pages forbid and others allow.
 FlashRequirement head_size_limit() {
   static constexpr auto concerned = [](const FlashCall& c) {
     return is_of_narrow_page(c) && has_query_extents(c);
@@ -57,7 +57,8 @@ FlashRequirement head_size_limit() {
                        }}}});
 }
 
-/// The host code has no limit, and newer pages allow 768.
+/// Limits the head size to 512, as the older documentation pages do. The vendor's host code has no
+/// limit, and newer pages allow 768.
 FlashRequirement narrow_head_sizes() {
   static constexpr auto concerned = [](const FlashCall& c) {
     return is_of_narrow_page(c) && has_query_extents(c) &&
@@ -84,8 +85,8 @@ FlashRequirement narrow_head_sizes() {
                        }}}});
 }
 
-/// Returns whether `count` is between the two readings of a limit: above `least` (K = 1000) and at
-/// most `most` (K = 1024).
+/// Returns whether `count` is between the two possible values of a limit: above `least` (with K =
+/// 1000) and at most `most` (with K = 1024).
 bool is_between(std::int64_t count, std::int64_t least, std::int64_t most) {
   return count > least && count <= most;
 }

@@ -2,8 +2,8 @@
 
 #include "operators/flash_attention_score_grad/table.hpp"
 
-/// Requirements on a position bias of packed sequences in sparse modes 7 and 8, which split a
-/// causal mask between calls, and with empty sequences.
+/// Requirements on the position bias of packed sequences if some sequences are empty, or in sparse
+/// modes 7 and 8. These modes split one causal mask into several calls.
 namespace assay::spec::detail {
 
 std::vector<FlashRequirement> split_requirements() {

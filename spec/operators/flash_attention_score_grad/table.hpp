@@ -18,8 +18,8 @@ using FlashParameters = FlashOp::Parameters;
 using FlashRequirement = Requirement<FlashOp>;
 using FlashMember = MemberOf<FlashOp>;
 
-/// The sources that the requirements cite: the first set of documentation, and the pages and host
-/// code of the vendor's repository.
+/// The sources that the requirements cite: the first set of documentation, then the documentation
+/// pages and host code of the vendor's repository.
 inline constexpr std::string_view operator_page = "FlashAttentionScoreGrad.md";
 inline constexpr std::string_view unpadding_page = "aclnnFlashAttentionUnpaddingScoreGrad.md";
 inline constexpr std::string_view rope_page = "aclnnFlashAttentionUnpaddingScoreGradV3.md";
@@ -56,8 +56,8 @@ inline constexpr std::string_view upstream_kernels =
     "ops-transformer: attention/flash_attention_score_grad/op_kernel";
 
 /// The entry points that the first set of documentation describes. FlashAttentionScoreGrad.md
-/// describes the operator that g1 and g2 call, and names only the padded layouts. u1 and u3 have
-/// their own pages.
+/// describes the operator that the entry points g1 and g2 call, and names only the padded layouts.
+/// The entry points u1 and u3 have their own documentation pages.
 inline constexpr FlashEntryPoint g_pages[] = {FlashEntryPoint::g1, FlashEntryPoint::g2},
                                  g2_page[] = {FlashEntryPoint::g2},
                                  u1_page[] = {FlashEntryPoint::u1},
@@ -68,14 +68,15 @@ inline constexpr FlashEntryPoint g_pages[] = {FlashEntryPoint::g1, FlashEntryPoi
                                  all_pages[] = {FlashEntryPoint::g1, FlashEntryPoint::g2,
                                                 FlashEntryPoint::u1, FlashEntryPoint::u3};
 
-/// The first set of documentation does not describe u2 and u4, so their public pages are used. If
-/// these repeat a point that is disputed on the page of u1, it is disputed for u2 and u4, too.
+/// The entry points u2 and u4, which only the public documentation pages describe. Their pages
+/// repeat statements of u1's page. If the sources disagree about such a statement for u1, it is
+/// disputed for u2 and u4, too.
 inline constexpr FlashEntryPoint u2_page[] = {FlashEntryPoint::u2},
                                  u4_page[] = {FlashEntryPoint::u4},
                                  public_pages[] = {FlashEntryPoint::u2, FlashEntryPoint::u4};
 
-/// Where a requirement stands: `source` states it for the entry points `stated_for`, and their
-/// public pages for `page_for`; empty: for all entry points.
+/// Names the sources of a requirement: `source` states it for the entry points `stated_for`, and
+/// the public documentation pages state it for `page_for`. An empty list means all entry points.
 inline Stated<FlashOp> by(Standing standing, std::string_view id, Source source,
                           std::string_view notes = {},
                           std::span<const FlashEntryPoint> stated_for = {},
@@ -93,8 +94,9 @@ inline Stated<FlashOp> by(std::string_view id, Source source, std::string_view n
   return by(Standing::documented, id, source, notes, stated_for, page_for);
 }
 
-/// The entry points with a sink, whose only pages are public. The page of g3 repeats the
-/// requirements of g2, that of u5 those of u2, u3 and u4; `all_requirements` adds them.
+/// The entry points with a sink, which only public documentation pages describe. The page of g3
+/// repeats the requirements of g2; the page of u5 repeats the requirements of u2, u3 and u4. The
+/// function `all_requirements` adds them.
 inline constexpr FlashEntryPoint g3_page[] = {FlashEntryPoint::g3},
                                  u5_page[] = {FlashEntryPoint::u5},
                                  sink_pages[] = {FlashEntryPoint::g3, FlashEntryPoint::u5};
@@ -130,19 +132,21 @@ struct TensorRoles<FlashOp> {
   }
 };
 
-/// Conditions under which requirements apply; the documentation pages of the entry points differ.
+/// These functions select entry points, because the documentation pages of the entry points differ.
 inline bool is_u1(const FlashCall& call) { return call.entry_point == FlashEntryPoint::u1; }
 inline bool is_u2(const FlashCall& call) { return call.entry_point == FlashEntryPoint::u2; }
 inline bool is_u3(const FlashCall& call) { return call.entry_point == FlashEntryPoint::u3; }
 inline bool is_u4(const FlashCall& call) { return call.entry_point == FlashEntryPoint::u4; }
 inline bool is_u5(const FlashCall& call) { return call.entry_point == FlashEntryPoint::u5; }
-/// u1, u2, u4 and u5: the page of u1 and the vendor's code disagree about their shapes and modes.
+/// Returns whether the entry point is u1, u2, u4 or u5. For these, the documentation page of u1 and
+/// the vendor's code disagree about shapes and sparse modes.
 inline bool is_packed_but_u3(const FlashCall& call) { return is_packed(call) && !is_u3(call); }
-/// u2, u4 and u5, whose only page is the public one.
+/// Returns whether the entry point is u2, u4 or u5. Only public documentation pages describe these
+/// entry points.
 inline bool is_of_public_page(const FlashCall& call) {
   return is_u2(call) || is_u4(call) || is_u5(call);
 }
-/// The requirements of each group, sorted by id.
+/// Return the requirements of each group, sorted by id.
 std::vector<FlashRequirement> presence_requirements();
 std::vector<FlashRequirement> type_requirements();
 std::vector<FlashRequirement> pse_type_requirements();

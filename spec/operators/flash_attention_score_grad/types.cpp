@@ -11,8 +11,8 @@ using P = FlashParameters;
 
 bool is_float8(DType dtype) { return dtype == DType::float8_e5m2 || dtype == DType::float8_e4m3fn; }
 
-/// Requirement FAG-C22 checks the 8-bit types, which only the documentation page of the padded
-/// layouts names.
+/// Returns whether the type is one of the 8-bit types, which another requirement, FAG-C22, checks.
+/// Only the documentation page of the padded layouts names them.
 bool left_to_another_row(const FlashCall& c, DType dtype) {
   return is_padded(c) && is_float8(dtype);
 }
@@ -90,7 +90,8 @@ FlashRequirement no_8_bit_floats() {
                                 {"dy", retype_padded<&P::dy, DType::float8_e4m3fn>}}});
 }
 
-/// The documentation page lists 0 and 1 as numbers of axes; the host code only counts the elements.
+/// Requires one axis of a drop mask. The documentation page lists 0 and 1 as numbers of axes; the
+/// vendor's host code only counts the elements.
 FlashRequirement drop_mask_rank() {
   static constexpr auto concerned = [](const FlashCall& c) { return is_u1(c) && has_drop_mask(c); };
   return stated(by(Standing::open, "FAG-C24a", {unpadding_page, "parameters"}, {}, u1_page),
@@ -109,12 +110,13 @@ FlashRequirement drop_mask_rank() {
                                  }}}});
 }
 
-/// Tensors that the documentation page of the operator, which g1 and g2 share, does not describe.
+/// Tensors that FlashAttentionScoreGrad.md, the common documentation page of the entry points g1
+/// and g2, does not describe.
 constexpr FlashMember beside_operator_page[] = {&P::softmax_max,  &P::softmax_sum,  &P::softmax_in,
                                                 &P::padding_mask, &P::attention_in, &P::dpse};
 
-/// The documentation pages name only ND; the host code treats formats such as NCHW as plain. No
-/// requirement covers those formats.
+/// Requires plain storage formats. The documentation pages name only ND; the vendor's host code
+/// also accepts formats such as NCHW. No requirement covers those formats.
 FlashRequirement plain_formats() {
   return stated(
       with_status(by("FAG-C28", {unpadding_page, "parameters"}, "FAG-Q38", all_pages),

@@ -7,8 +7,8 @@
 namespace assay::spec::detail {
 namespace {
 
-/// Returns whether the pages and the host code both forbid the window of at least one sequence. The
-/// documentation does not mention empty sequences.
+/// Returns whether the documentation pages and the vendor's host code both forbid the window of at
+/// least one sequence. Ignores empty sequences, which the documentation does not mention.
 bool is_refused(const FlashCall& c) {
   return std::ranges::any_of(
              windows_in_mode(c, 0),
@@ -18,7 +18,7 @@ bool is_refused(const FlashCall& c) {
 }
 
 /// Returns whether in mode 0 the documentation pages forbid the window of at least one sequence,
-/// and the host code allows it.
+/// and the vendor's host code allows it.
 bool is_of_host_alone(const FlashCall& c) {
   return !is_refused(c) && std::ranges::any_of(windows_in_mode(c, 0), [](const Window& w) {
     return !w.is_empty() && !pages_allow(w) && host_allows(w);
@@ -36,7 +36,7 @@ bool binds_nothing(const FlashCall& c) {
                              [](const Window& w) { return w.is_empty() && !host_allows_band(w); });
 }
 
-/// Sets a window that the host code allows but the documentation pages forbid.
+/// Sets a window that the vendor's host code allows but the documentation pages forbid.
 void confine_between_readings(FlashCall& call) {
   if (!problem_of(call)) return;
   rewrite(call, make_uniform);
@@ -113,8 +113,8 @@ FlashRequirement windows_of_nothing() {
        .violations = {{"no_queries", confine_beside_nothing}}});
 }
 
-/// The documentation page about sparse modes forbids only a negative sum; the host code also
-/// refuses 0.
+/// Allows windows of packed sequences with preTokens + nextTokens = 0. The documentation page about
+/// sparse modes forbids only a negative sum; the vendor's host code also refuses 0.
 FlashRequirement window_of_one_key() {
   return stated(
       by(Standing::derived, "FAG-C71a", {unpadding_page, "constraints"}, "FAG-Q14"),

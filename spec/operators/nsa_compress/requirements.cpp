@@ -15,7 +15,8 @@ constexpr std::string_view returns = "return values", parameters = "parameters",
                            sizes = "constraints";
 constexpr ExpectedStatus invalid = exactly(Status::param_invalid);
 
-/// A requirement in a section of the documentation page, with the status that the page names.
+/// Builds a requirement from a section of the documentation page, with the status code that the
+/// page names.
 Row stated(std::string_view id, std::string_view section, std::string_view statement,
            std::string_view notes = {}, ExpectedStatus status = any_refusal) {
   return {.id = id,
@@ -25,15 +26,15 @@ Row stated(std::string_view id, std::string_view section, std::string_view state
           .notes = notes,
           .status = status};
 }
-/// A requirement that only the host code states.
+/// Builds a requirement that only the vendor's host code states.
 Row coded(std::string_view id, std::string_view statement = {}, std::string_view notes = {}) {
   Row row = stated(id, "tiling", statement, notes);
   row.source.document = "ops-transformer: attention/nsa_compress/op_host";
   row.standing = Standing::upstream;
   return row;
 }
-/// Returns the extent of an axis of input; 0 if the call is wrong in a way that other requirements
-/// cover.
+/// Returns the extent of an axis of input; 0 if the call has a wrong rank, which another
+/// requirement checks.
 std::int64_t extent(const Call<Op>& c, std::size_t axis) {
   return ranks_fit(c) ? c.parameters.input.shape[axis] : 0;
 }

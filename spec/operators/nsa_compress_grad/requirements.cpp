@@ -22,7 +22,8 @@ constexpr Standing documented = Standing::documented;
 constexpr ExpectedStatus invalid = exactly(Status::param_invalid),
                          null = exactly(Status::param_nullptr);
 
-/// A requirement that a section of a page states, with the status that the page names.
+/// Builds a requirement from a section of a documentation page, with the status code that the page
+/// names.
 Row stated(std::string_view id, Source source, std::string_view statement = {},
            std::string_view notes = {}, ExpectedStatus status = any_refusal) {
   return {.id = id,
@@ -52,8 +53,8 @@ std::vector<Row> presence() {
                       "input, weight, outputGrad, inputGrad and weightGrad are not null.",
                       "NSAC-Q1, NSAC-Q2", null)),
       pointers_not_null<Op>(of_standing(Standing::derived, stated("NSAC-C03", parameters))),
-      // The page does not mention empty tensors, but the page of the forward refuses them. The
-      // gradients would be 0.
+      // The gradient's documentation page does not mention empty tensors, but the page of the
+      // forward forbids them. The gradients would be 0.
       with_elements(
           Tensors<Op, &P::output_grad, &P::input, &P::weight>(),
           contested(
@@ -84,11 +85,12 @@ std::vector<Row> types() {
                              "outputGrad has the type of input."))),
       of_plain_format<Format::fractal_nz, Format::nc1hwc0, Format::fractal_z, Format::fractal_nz,
                       Format::fractal_z>(all_tensors<Op>, stated("NSAC-C22", parameters)),
-      // Later editions call strided outputs unsupported; this edition marks them as supported.
+      // Later editions of the documentation call strided outputs unsupported; this edition marks
+      // them as supported.
       maybe_strided(all_tensors<Op>, stated("NSAC-C23", parameters))};
 }
 
-/// A gradient has the shape of the tensor to which it belongs.
+/// Requires that a gradient has the shape of the tensor to which it belongs.
 template <Member<Op> gradient, Member<Op> tensor>
 Row shape_of(Row row) {
   row.source = parameters;
@@ -100,8 +102,10 @@ Row shape_of(Row row) {
   return row;
 }
 
-/// The gradient's page limits neither heads and windows nor D. Only the host code requires
-/// multiples of 16. Only the forward's page limits heads and windows to 128 and D to 256.
+/// Sizes that a kernel must accept, because the gradient's documentation page does not limit them:
+/// the numbers of heads and windows, and the head size D. Other sources have limits: the vendor's
+/// host code requires multiples of 16, and the page of the forward allows at most 128 heads, 128
+/// windows and D = 256.
 Row offered_sizes(Row row) {
   row.source = constraints;
   row.standing = Standing::derived;
@@ -122,8 +126,8 @@ std::vector<Row> shapes() {
            .violations = {{"input_of_two", drop_axis<Op, &P::input>},
                           {"weight_of_one", drop_axis<Op, &P::weight>}}}),
       shaped_as_weights<Op>(stated("NSAC-C08", returns, {}, "NSAC-Q3, NSAC-Q4", invalid)),
-      // The documentation page calls outputGrad the gradient of the forward's output; only its
-      // example shows the number of rows.
+      // The documentation page says only that outputGrad is the gradient of the forward's output.
+      // The number of rows is visible only in the page's example.
       shaped_as_windows<Op, &P::output_grad>(of_standing(
           Standing::derived,
           stated(
@@ -161,20 +165,20 @@ std::vector<Row> shapes() {
 std::vector<Row> windows() {
   return {
       layout_is_tnd<Op>(stated("NSAC-C09", returns, {}, "NSAC-Q8", invalid)),
-      // The table of parameters calls layout optional; the table of return codes does not list it
-      // among the null pointers.
+      // The documentation contradicts itself: the table of parameters calls layout optional, and
+      // the table of return codes does not list it among the forbidden null pointers.
       layout_given<Op>(stated("NSAC-C09a", parameters, {}, "NSAC-Q2")),
       multiple_of_16<Op, &Attributes::compress_block_size>(stated("NSAC-C10", constraints)),
       multiple_of_16<Op, &Attributes::compress_stride>(stated("NSAC-C11", constraints)),
       // Read literally, the documentation page allows a stride of 0, because 0 is a multiple of 16
-      // and smaller than every window. The host code accepts it.
+      // and smaller than every window. The vendor's host code accepts a stride of 0.
       positive_stride<Op>(
           contested(Standing::disputed,
                     stated("NSAC-C11a", constraints,
                            "compressStride is above 0, although no document says this."))),
       no_gaps<Op>(implying(stated("NSAC-C12", constraints, {}, "NSAC-Q7"), {"NSAC-C08"})),
-      // The documentation page says "larger than"; the forward's page and the host code accept
-      // equal sizes.
+      // The gradient's documentation page says that compressBlockSize is larger than
+      // compressStride. The forward's page and the vendor's host code also accept equal sizes.
       contested(
           Standing::open,
           tested(
@@ -192,8 +196,8 @@ std::vector<Row> windows() {
              },
              {{"2", set<&Attributes::act_seq_len_type, 2, Op>},
               {"negative", set<&Attributes::act_seq_len_type, -1, Op>}}),
-      // The documentation page says "only 0 at present"; the host code accepts 1, and the kernel
-      // then reads lengths.
+      // The documentation page says that actSeqLenType supports "only 0 at present". The vendor's
+      // host code also accepts 1. The kernel then reads plain lengths instead of cumulative ones.
       contested(
           Standing::open,
           tested(

@@ -16,7 +16,8 @@ constexpr std::string_view returns = "return values", parameters = "parameters",
                            limits = "constraints";
 constexpr ExpectedStatus invalid = exactly(Status::param_invalid);
 
-/// A requirement that a section of the page states, with the status that the page names.
+/// Builds a requirement from a section of the documentation page, with the status code that the
+/// page names.
 Row stated(std::string_view id, std::string_view section, std::string_view statement = {},
            std::string_view notes = {}, ExpectedStatus status = any_refusal) {
   return {.id = id,
@@ -32,7 +33,8 @@ Row coded(std::string_view id, std::string_view statement = {}) {
   row.standing = Standing::upstream;
   return row;
 }
-/// A limit about which the pages or the vendor's code disagree.
+/// Builds a requirement about a limit on which the documentation pages or the vendor's code
+/// disagree.
 Row disputed(Row row) { return contested(Standing::disputed, std::move(row)); }
 
 std::int64_t listed(const Call<Op>& c) {
@@ -112,7 +114,7 @@ std::vector<Row> lengths() {
               stated("NSSF-C10d", limits, "Every sequence has 1 to 128K tokens.", "NSSF-Q6")))};
 }
 
-/// Returns whether `member` and another tensor have the same tokens and heads and, if `with_dim`,
+/// Returns whether `member` has the same numbers of tokens and heads as `model` and, if `with_dim`,
 /// the same last extent.
 bool is_like(const Call<Op>& c, Member<Op> member, Member<Op> model, bool with_dim) {
   const Shape &own = (c.parameters.*member).shape, &other = (c.parameters.*model).shape;

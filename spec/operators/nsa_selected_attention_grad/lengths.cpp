@@ -8,10 +8,10 @@ using P = Op::Parameters;
 using Row = SelectedRow;
 
 /// The limits "2M" and "128K" of the documentation page, which does not say whether K is 1000 or
-/// 1024. Requirement NSAS-C44 checks the sizes between the two readings.
+/// 1024. Requirement NSAS-C44 checks the sizes between the two possible values.
 constexpr std::int64_t most_tokens = 2 * 1024 * 1024, agreed_tokens = 2 * 1000 * 1000;
 constexpr std::int64_t longest = 128 * 1024, agreed_longest = 128 * 1000;
-/// This number of sequences with the length `agreed_longest` have more tokens together than the
+/// With this number of sequences of the length `agreed_longest`, the number of tokens exceeds its
 /// limit.
 constexpr std::int64_t too_many_longest = most_tokens / agreed_longest + 1;
 
@@ -69,8 +69,9 @@ Row key_tokens() {
       [](const SelectedCall& c) { return c.parameters.key.shape[0] >= agreed_tokens; });
 }
 
-/// Because no sequence is empty, too many sequences also have too many tokens, which the
-/// requirements NSAS-C22 and NSAS-C23 check. If only one array is empty, NSAS-C13 does not apply.
+/// Limits the number of sequences. No sequence is empty, so too many sequences also have too many
+/// tokens, which the requirements NSAS-C22 and NSAS-C23 check. If only one array is empty, NSAS-C13
+/// does not apply.
 Row number_of_sequences() {
   static constexpr auto counted = [](const Sums& sums) {
     return !sums || (!sums->empty() && std::ssize(*sums) <= most_tokens);
@@ -88,7 +89,7 @@ Row number_of_sequences() {
   return row;
 }
 
-/// The calls with an empty sequence, which break requirement NSAS-C15, also break this requirement.
+/// Limits the lengths. Calls with an empty sequence break this requirement as well as NSAS-C15.
 Row length_limits() {
   Row row = short_sequences<longest>(
       stated("NSAS-C28", limits, "Every sequence of query and of key has 1 to 128K tokens."));

@@ -14,8 +14,8 @@ constexpr Tensors<Op, &P::query, &P::key, &P::value, &P::attention_out, &P::atte
     of_16;
 constexpr Tensors<Op, &P::dq, &P::dk, &P::dv> gradients;
 
-/// Passes the formats of the example on the documentation page. All tensors of the example have
-/// three axes.
+/// Passes the same storage formats as the example on the documentation page. All tensors of the
+/// example have three axes.
 void pass_nchw(SelectedCall& call) {
   visit_fields(call.parameters, [](std::string_view, auto& member) {
     if constexpr (std::same_as<std::remove_cvref_t<decltype(member)>, Parameter>)
@@ -23,8 +23,8 @@ void pass_nchw(SelectedCall& call) {
   });
 }
 
-/// The documentation page names ND, and its example passes NCHW. No requirement covers the other
-/// plain formats.
+/// Requires the storage formats ND or NCHW: the documentation page names ND, and its example passes
+/// NCHW. No requirement covers the other plain formats.
 Row plain_formats() {
   constexpr Format nz = Format::fractal_nz, z = Format::fractal_z, c0 = Format::nc1hwc0;
   Row row = of_plain_format<nz, c0, z, nz, c0, z, nz, nz, nz, c0, z>(
@@ -38,8 +38,8 @@ Row plain_formats() {
   row.variants = {{"nchw", pass_nchw}};
   return row;
 }
-/// The documentation page's table of return codes omits this requirement; its table of parameters
-/// contains it.
+/// Requires storage format ND of topkIndices. The documentation page's table of return codes omits
+/// this requirement; its table of parameters contains it.
 Row plain_index_format() {
   Row row = of_plain_format<Format::fractal_nz>(Tensors<Op, &P::topk_indices>(),
                                                 stated("NSAS-C10a", parameters, {}, "NSAS-Q2"));
@@ -47,8 +47,8 @@ Row plain_index_format() {
   return row;
 }
 
-/// In this mode and without a mask, the queries of the forward see every key, but the kernel of the
-/// gradient applies the causal mask.
+/// Requires a mask in sparse mode 2. Without a mask, the forward does not mask any key, but the
+/// kernel of the gradient applies the causal mask.
 Row mode_without_mask() {
   Row row = contested(
       Standing::disputed,
@@ -66,8 +66,9 @@ Row mode_without_mask() {
   row.applies = [](const SelectedCall& c) { return c.attributes.sparse_mode == 2; };
   return row;
 }
-/// The formulas of the documentation page divide by the root of the head size; the description of
-/// scaleValue and the example do not.
+/// Advice about scaleValue. No call can violate it. The formulas of the documentation page divide
+/// the scores by the square root of the head size, but the description of scaleValue and the
+/// example do not.
 Row any_scale() {
   Row row = unexercised<Op>(
       "NSAS-C33b", "scaleValue is usually one over the square root of D.",
@@ -121,7 +122,7 @@ std::vector<Row> types() {
                                     "NSAS-Q1, NSAS-Q2", invalid)),
       indices_of_int32<Op>(stated("NSAS-C06", parameters, {}, "NSAS-Q2")),
       mask_of_bytes<Op>(stated("NSAS-C07", parameters, {}, "NSAS-Q10", invalid)),
-      // The operator's prototype registers only BOOL masks.
+      // The operator's prototype registers only BOOL masks, which contradicts the next requirement.
       allowed(stated("NSAS-C07a", parameters, "attenMask may be UINT8.", "NSAS-Q10, NSAS-U4"),
               [](const SelectedCall& c) {
                 return has_mask(c) && c.parameters.atten_mask.dtype == uint8;

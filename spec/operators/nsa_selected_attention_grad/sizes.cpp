@@ -32,8 +32,8 @@ void add_two_axes(SelectedCall& call) {
   add_axis<Op, member>(call);
 }
 
-/// The documentation page says 2 in its column of axes. In the related operators a tensor without
-/// axes counts as absent.
+/// Requires at least one axis of a mask. The documentation page says 2 in its column of axes. In
+/// the related operators a tensor without axes counts as absent.
 Row mask_without_axes() {
   Row row = contested(
       Standing::open,
@@ -141,8 +141,8 @@ std::vector<Row> ranks_and_shapes() {
 
 std::vector<Row> head_and_block_sizes() {
   return {
-      // The page says "K and V may differ", without an order; the host code refuses one of the two
-      // orders.
+      // The documentation page says that the head sizes of "K and V may differ", but not which one
+      // may be larger. The vendor's host code allows only one of the two orders.
       allowed(
           stated("NSAS-C20", limits,
                  "If the head size of query and key is 128, that of value may be 192.", "NSAS-Q13"),
@@ -176,8 +176,9 @@ std::vector<Row> head_and_block_sizes() {
            {"too_many", make_heads<129, 43>},
            {"remainder", make_heads<3, 2>}},
           [](const SelectedCall& c) { return heads_q(c) == most_heads; }),
-      // If key has too many heads, then query has too many, too, or the heads of query do not form
-      // whole groups. If key has 0 heads, the part of NSAS-C25 about groups does not apply.
+      // A call whose key has too many heads also violates another requirement: query has too many
+      // heads, too, or the number of query heads is not a multiple of the number of key heads. If
+      // key has 0 heads, the part of NSAS-C25 about groups does not apply.
       implying(limited(
                    stated("NSAS-C26", limits, "key has 1 to 128 heads."),
                    [](const SelectedCall& c) {
@@ -187,12 +188,12 @@ std::vector<Row> head_and_block_sizes() {
                    [](const SelectedCall& c) { return heads_kv(c) == most_heads; }),
                {"NSAS-C25"}),
       small_groups<Op>(stated("NSAS-C27", limits)),
-      // Requirement NSAS-C30 checks a block size of 0, because no length is a multiple of 0, and
-      // NSAS-C32 checks negative counts, which cannot be extents.
+      // Requirement NSAS-C30 checks a block size of 0, because no length is a multiple of 0.
+      // Requirement NSAS-C32 checks negative counts, which cannot be extents.
       small_blocks<Op>(coded("NSAS-C34", {upstream_selected_tiling, "selected blocks"})),
       some_block<Op>(coded("NSAS-C35", {upstream_selected_tiling, "selected blocks"})),
-      // The host code refuses counts above 32, which the documentation page does not mention; later
-      // editions say 128.
+      // The vendor's host code refuses a selectedBlockCount above 32. The documentation page does
+      // not mention this limit; later editions say 128.
       allowed(
           of_standing(
               Standing::derived,

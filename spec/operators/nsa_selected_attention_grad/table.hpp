@@ -25,7 +25,8 @@ inline constexpr std::string_view returns = "return values", parameters = "param
 inline constexpr ExpectedStatus invalid = exactly(Status::param_invalid),
                                 null = exactly(Status::param_nullptr);
 
-/// A requirement that a section of the page states, with the status that the page names.
+/// Builds a requirement from a section of the documentation page, with the status code that the
+/// page names.
 inline SelectedRow stated(std::string_view id, std::string_view section,
                           std::string_view statement = {}, std::string_view notes = {},
                           ExpectedStatus status = any_refusal) {
@@ -36,20 +37,22 @@ inline SelectedRow stated(std::string_view id, std::string_view section,
           .notes = notes,
           .status = status};
 }
-/// A requirement from the vendor's code, or from the documentation page of the forward operator.
+/// Builds a requirement from the vendor's code, or from the documentation page of the forward
+/// operator.
 inline SelectedRow coded(std::string_view id, Source source, std::string_view statement = {}) {
   return {.id = id, .statement = statement, .source = source, .standing = Standing::upstream};
 }
 
-/// Returns whether `members` have the extent of `model` along `axis`. Requirement NSAS-C12 checks
-/// the ranks.
+/// Returns whether `members` have the same extent as `model` along `axis`. Another requirement,
+/// NSAS-C12, checks the ranks.
 inline bool agree(const SelectedCall& c, Member<SelectedOp> model,
                   std::initializer_list<Member<SelectedOp>> members, std::size_t axis) {
   return !ranks_fit(c) || std::ranges::all_of(members, [&](Member<SelectedOp> member) {
     return (c.parameters.*member).shape[axis] == (c.parameters.*model).shape[axis];
   });
 }
-/// Changes an operand together with its gradient, so that the call still satisfies NSAS-C37.
+/// Changes an operand together with its gradient, so that the call still satisfies requirement
+/// NSAS-C37 (equal shapes).
 template <Member<SelectedOp> operand, Member<SelectedOp> gradient, std::size_t axis>
 void grow_pair(SelectedCall& call) {
   grow(call.parameters.*operand, axis);

@@ -5,11 +5,12 @@
 
 #include "operators/selection/table.hpp"
 
-/// Requirements that the pages of NsaSelectedAttention and of its gradient both contain. A builder
-/// adds predicates and violations to the texts of one page.
+/// Requirements that are on the documentation pages of both NsaSelectedAttention and its gradient.
+/// Each function takes the wording of one page. It adds the condition to check, and the changes of
+/// a call that violate it.
 namespace assay::spec::nsa::selection {
 
-/// Inserts a number before the last sum: the last sum plus `step`.
+/// Inserts an entry before the last cumulative length: the last cumulative length plus `step`.
 template <std::int64_t step>
 void insert_before_last(Sums& sums) {
   if (sums && !sums->empty()) sums->insert(sums->end() - 1, sums->back() + step);
@@ -20,8 +21,8 @@ void change_both(Call<Op>& call, void (*change)(Sums&)) {
   change(call.parameters.actual_seq_kvlen);
 }
 
-/// A requirement about sizes, which concerns calls with fitting ranks; for `reaches` see
-/// Requirement.
+/// Builds a requirement about sizes, for calls whose tensors have the correct ranks. `reaches` has
+/// the same meaning as in Requirement.
 template <class Op>
 Requirement<Op> limited(Requirement<Op> row, Predicate<Op> holds,
                         std::vector<Violation<Op>> violations, Predicate<Op> reaches = nullptr) {
@@ -134,7 +135,7 @@ Requirement<Op> short_sequences(Requirement<Op> row) {
         }}});
 }
 
-/// If the sums do not increase, some length is below 1.
+/// Requires that the cumulative lengths increase strictly. Otherwise some length would be below 1.
 template <class Op>
 Requirement<Op> rising_sums(Requirement<Op> row) {
   static constexpr auto concerned = [](const Call<Op>& c) { return has_sums(c) && ranks_fit(c); };
@@ -170,8 +171,9 @@ bool has_lengths(const Call<Op>& c) {
   return key_as_given(c).has_value();
 }
 
-/// With a count of 0 every length is long enough. The product of size and count can exceed 64 bits,
-/// so the function divides.
+/// Requires at least selectedBlockSize * selectedBlockCount keys in every sequence. This product
+/// can exceed 64 bits, so the function divides instead. If selectedBlockCount is 0, every length is
+/// sufficient.
 template <class Op>
 Requirement<Op> enough_keys(Requirement<Op> row) {
   static constexpr auto concerned = [](const Call<Op>& c) {
@@ -195,7 +197,8 @@ Requirement<Op> enough_keys(Requirement<Op> row) {
   return row;
 }
 
-/// If selectedBlockSize is 0, only a length of 0 is a multiple of it.
+/// Requires lengths that are multiples of selectedBlockSize. If selectedBlockSize is 0, only a
+/// length of 0 is a multiple of it.
 template <class Op>
 Requirement<Op> whole_blocks(Requirement<Op> row) {
   row.statement = "The length of every sequence of key is a multiple of selectedBlockSize.";
@@ -257,8 +260,8 @@ Requirement<Op> some_block(Requirement<Op> row) {
   return row;
 }
 
-/// A negative selectedBlockCount cannot be an extent of a tensor; the requirement `some_block` also
-/// refuses it.
+/// Requires that the lists have selectedBlockCount entries. A negative selectedBlockCount cannot be
+/// an extent of a tensor; the requirement `some_block` also refuses it.
 template <class Op>
 Requirement<Op> lists_of_blocks(Requirement<Op> row) {
   using P = typename Op::Parameters;

@@ -8,21 +8,22 @@
 #include "assay/spec/operators/selection.hpp"
 #include "operators/stock.hpp"
 
-/// Functions with which the requirements of NsaSelectedAttention and of its gradient read calls and
-/// make calls that break them. Do not use them in an implementation.
+/// Functions that read calls of NsaSelectedAttention and its gradient, and functions that make
+/// calls which break a requirement. Only the requirements use them; do not use them in an
+/// implementation.
 namespace assay::spec::nsa::selection {
 
-/// The tensors with three axes. Their shapes and the sums of lengths define the problem of a call.
+/// The tensors with three axes. Their shapes and the cumulative lengths define all sizes of a call.
 template <class Op>
 inline constexpr auto ranked = Tensors<Op>();
 
-/// Returns whether these tensors are given with three axes.
+/// Returns whether the tensors in `ranked` are present with three axes.
 template <class Op>
 bool ranks_fit(const Call<Op>& call) {
   return has_listed_ranks(call, ranked<Op>, true);
 }
 
-/// Returns whether both arrays of sums are given and not empty.
+/// Returns whether both arrays of cumulative lengths are present and not empty.
 template <class Op>
 bool has_sums(const Call<Op>& call) {
   const auto& p = call.parameters;
@@ -30,15 +31,16 @@ bool has_sums(const Call<Op>& call) {
          !p.actual_seq_kvlen->empty();
 }
 
-/// Returns whether `sums` start above 0, strictly increase and end with the tokens of `parameter`.
+/// Returns whether the cumulative lengths start above 0, strictly increase and end with the number
+/// of tokens of `parameter`.
 inline bool sums_fit(const Sums& sums, const Parameter& parameter) {
   return sums && !sums->empty() && sums->front() >= 1 &&
          std::ranges::adjacent_find(*sums, std::ranges::greater_equal()) == sums->end() &&
          sums->back() == parameter.shape[0];
 }
 
-/// The extents of query and of key, from shapes and sums; nothing if ranks or sums do not define
-/// them.
+/// Return the extents of query and of key, from shapes and cumulative lengths; nothing if these do
+/// not define them.
 template <class Op>
 std::optional<Extents> query_as_given(const Call<Op>& call) {
   const auto& p = call.parameters;
@@ -54,7 +56,8 @@ std::optional<Extents> key_as_given(const Call<Op>& call) {
   return packed_extents(call.parameters.key.shape, *call.parameters.actual_seq_kvlen);
 }
 
-/// Returns the problem that a call describes; nothing if its ranks or sums are not consistent.
+/// Returns the problem (the sizes and options of the computation) of a call. Returns nothing if
+/// ranks or cumulative lengths are not consistent.
 template <class Op>
 std::optional<SelectionProblem> problem_of(const Call<Op>& call) {
   const auto query = query_as_given(call);
@@ -81,12 +84,13 @@ std::optional<SelectionProblem> problem_of(const Call<Op>& call) {
       .mask_dtype = given(p.atten_mask) ? p.atten_mask.dtype : DType::boolean};
 }
 
-/// In calls that break a requirement, a sequence has this many more blocks than a query selects.
+/// The number of blocks of a key sequence minus the number of blocks that a query selects, in the
+/// calls that `rewrite` builds.
 template <class Op>
 inline constexpr std::int64_t spare_blocks = 0;
 
-/// Applies `change` to the problem of the call, then writes the call again: contiguous, without
-/// mask, with all sequences of a side as long as the longest one. The key sequences have
+/// Applies `change` to the sizes and options of the call, then builds the call again in a simple
+/// form: contiguous, without mask, and with equal sequence lengths. Each key sequence has
 /// `spare_blocks` more blocks than a query selects.
 template <class Op>
 void rewrite(Call<Op>& call, void (*change)(SelectionProblem& problem)) {
@@ -103,7 +107,7 @@ void rewrite(Call<Op>& call, void (*change)(SelectionProblem& problem)) {
       call_of(*problem, call.entry_point, call.product, Striding::contiguous, Striding::contiguous);
 }
 
-/// Passes the fixed mask pattern unless the call has a mask.
+/// Passes the fixed mask pattern if the call has no mask.
 template <class Op>
 void put_mask(Call<Op>& call) {
   Parameter& mask = call.parameters.atten_mask;
@@ -116,7 +120,7 @@ bool has_mask(const Call<Op>& call) {
   return given(call.parameters.atten_mask);
 }
 
-/// Extents of query, key and value; call them only if ranks_fit.
+/// Return extents of query, key and value. Call these functions only if `ranks_fit` returns true.
 template <class Op>
 std::int64_t heads_q(const Call<Op>& c) {
   return c.parameters.query.shape[1];
@@ -134,8 +138,8 @@ std::int64_t head_dim_v(const Call<Op>& c) {
   return c.parameters.value.shape[2];
 }
 
-/// Returns whether every length of one side satisfies `holds`; other errors of the sums are
-/// ignored.
+/// Returns whether every sequence length of queries, or of keys, satisfies `holds`. The function
+/// ignores other errors of the cumulative lengths.
 template <class Holds>
 bool every_length(const Sums& sums, const Holds& holds) {
   std::int64_t before = 0;

@@ -12,7 +12,8 @@ constexpr ExpectedStatus invalid = exactly(Status::param_invalid),
                          null = exactly(Status::param_nullptr),
                          tiling = exactly(Status::inner_tiling_error);
 
-/// A requirement that a section of the page states, with the status that the page names.
+/// Builds a requirement from a section of the documentation page, with the status code that the
+/// page names.
 Row stated(std::string_view id, std::string_view section, std::string_view statement = {},
            ExpectedStatus status = any_refusal, std::string_view notes = {}) {
   return {.id = id,
@@ -28,8 +29,8 @@ Row with(Row row, Standing standing) {
   if (standing == Standing::disputed) row.sides = {Side::reject};
   return row;
 }
-/// Adds the test of a call, and the ways to break it, to a requirement about shapes, which concerns
-/// calls with fitting ranks.
+/// Adds to a requirement about shapes the condition `holds` and the changes of a call that violate
+/// it. The requirement applies to calls whose tensors have the correct ranks.
 Row shaped(Row row, Predicate<Op> holds, std::vector<Violation<Op>> violations) {
   row.applies = ranks_fit;
   return tested(std::move(row), holds, std::move(violations));
@@ -57,7 +58,8 @@ void set_heads(SparseCall& c) {
   set_from_last(c, of_query, 1, extent);
   set_from_last(c, std::to_array({&P::softmax_max, &P::softmax_sum}), 0, extent);
 }
-/// With two key heads, the statistics of the first half of the heads precede those of the second.
+/// Changes the call to two key heads. The statistics of the first half of the query heads then
+/// precede those of the second half.
 void two_key_heads(SparseCall& c) {
   if (!ranks_fit(c) || heads_q(c) % 2 != 0) return;
   set_from_last(c, of_key, 1, 2);
@@ -83,7 +85,8 @@ void set_rope_size(SparseCall& c) {
   set_from_last(c, std::to_array({&P::query_rope, &P::key_rope, &P::d_query_rope, &P::d_key_rope}),
                 0, extent);
 }
-/// Writes the call of another problem with the tensors that this call has: BSND, contiguous.
+/// Applies `change` to the sizes and options of the call, then builds the call again: contiguous in
+/// BSND, with the same optional tensors.
 void rewrite(SparseCall& c, void (*change)(SparseFlashProblem&)) {
   if (!is_layout(c, Layout::bsnd) || !ranks_fit(c)) return;
   SparseFlashProblem problem = {
@@ -101,7 +104,7 @@ void rewrite(SparseCall& c, void (*change)(SparseFlashProblem&)) {
   change(problem);
   c = call_of(problem, c.entry_point, c.product, Striding::contiguous, Striding::contiguous);
 }
-/// Changes the extent of axis 1 of some tensors.
+/// Makes axis 1 of some tensors too long.
 template <Member<Op>... members>
 void grow_all(SparseCall& c) {
   (grow(c.parameters.*members, 1), ...);

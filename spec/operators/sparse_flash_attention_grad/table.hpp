@@ -5,7 +5,7 @@
 #include "assay/spec/operators/sparse_flash_attention_grad.hpp"
 #include "operators/stock.hpp"
 
-/// The parts of SparseFlashAttentionGrad calls that requirements read and change.
+/// Functions that read and change calls of SparseFlashAttentionGrad, for its requirements.
 namespace assay::spec::sparse_flash {
 
 using Op = SparseFlashAttentionGrad;
@@ -24,8 +24,8 @@ inline constexpr std::string_view kernels =
 inline constexpr std::string_view forward_page =
     "ops-transformer: attention/sparse_flash_attention/docs/aclnnSparseFlashAttention.md";
 
-/// Three groups of tensors. `ranked`: tensors with a sequence and a head axis, which have the rank
-/// of the layout. `of_query`, `of_key`: tensors that have the batch and head axes of query, or of
+/// Three groups of tensors. `ranked`: tensors with a sequence axis and a head axis, which have the
+/// rank of the layout. `of_query`, `of_key`: tensors with the batch and head axes of query, or of
 /// key.
 inline constexpr Tensors<Op, &P::query, &P::key, &P::value, &P::sparse_indices, &P::d_out, &P::out,
                          &P::query_rope, &P::key_rope, &P::d_query, &P::d_key, &P::d_value,
@@ -36,17 +36,18 @@ inline constexpr Member<Op> of_query[] = {&P::query,      &P::d_out,   &P::out,
 inline constexpr Member<Op> of_key[] = {&P::key,   &P::value,   &P::key_rope,
                                         &P::d_key, &P::d_value, &P::d_key_rope};
 
-/// Returns whether the layout is this one.
+/// Returns whether the attribute `layout` of the call names this layout.
 inline bool is_layout(const SparseCall& c, Layout layout) {
   return c.attributes.layout == std::string(to_string(layout));
 }
-/// The number of axes that the layout has; 0 for a layout that the page does not list.
+/// Returns the number of axes of the call's layout; 0 for a layout that the documentation page does
+/// not list.
 inline std::size_t rank_of(const SparseCall& c) {
   return is_layout(c, Layout::tnd) ? 3 : is_layout(c, Layout::bsnd) ? 4 : 0;
 }
 
 /// Returns whether all tensors that are not null have the rank of the layout, and query, key and
-/// the lists are given. Requirements about shapes hold for all other calls.
+/// the lists of selected keys are present. Requirements about shapes ignore all other calls.
 template <Member<Op>... members>
 bool have_rank(const SparseCall& c, Tensors<Op, members...>) {
   const std::size_t rank = rank_of(c);
@@ -59,15 +60,15 @@ inline bool ranks_fit(const SparseCall& c) {
          p.sparse_indices.present;
 }
 
-/// The extent of an axis, counted from the last one (0: channels, 1: heads, 2: tokens).
+/// Returns the extent of an axis, counted from the last axis (0: channels, 1: heads, 2: tokens).
 inline std::int64_t from_last(const Parameter& parameter, std::size_t axis) {
   return parameter.shape[parameter.shape.size() - 1 - axis];
 }
 inline std::int64_t heads_q(const SparseCall& c) { return from_last(c.parameters.query, 1); }
 inline std::int64_t heads_kv(const SparseCall& c) { return from_last(c.parameters.key, 1); }
 
-/// Returns whether the tensor is absent or has the shape of `model`; `channels`: in all axes, or in
-/// all except the last one.
+/// Returns whether the tensor has the shape of `model`, or one of the two tensors is absent. If
+/// `channels` is false, ignores the last axis.
 inline bool is_like(const Parameter& tensor, const Parameter& model, bool channels = true) {
   if (!tensor.present || !model.present) return true;
   Shape own = tensor.shape, wanted = model.shape;
@@ -75,7 +76,8 @@ inline bool is_like(const Parameter& tensor, const Parameter& model, bool channe
   return own == wanted;
 }
 
-/// Sets the extent of an axis, counted from the last one, of all given tensors among `members`.
+/// Sets the extent of one axis, counted from the last axis, of all tensors among `members` that are
+/// present.
 template <class Members>
 void set_from_last(SparseCall& c, const Members& members, std::size_t axis, std::int64_t extent) {
   for (const Member<Op> member : members) {

@@ -9,9 +9,10 @@
 /// Constants that are the same for all attention operators.
 namespace assay::spec {
 
-/// The number of rows and the number of columns of a compressed mask.
+/// The number of rows, and also the number of columns, of a compressed mask (the fixed mask pattern
+/// of the sparse modes).
 inline constexpr std::int64_t compressed_mask_edge = 2048;
-/// Each softmax statistic is stored as this number of equal copies.
+/// The number of equal copies in which each softmax statistic is stored.
 inline constexpr std::int64_t statistics_replicas = 8;
 
 namespace detail {
@@ -30,7 +31,8 @@ inline constexpr auto of_probability =
     std::to_array<std::string_view>({"dq", "dq_rope", "dk", "dk_rope", "dv"});
 }  // namespace detail
 
-/// The stages (steps) of the computation that all gradients of attention have.
+/// The stages that all gradients of attention have. A stage is a step of the computation, such as a
+/// sum or an intermediate result; reports of a failure name it.
 inline constexpr auto attention_stages = std::to_array<Stage>({
     {"the sum over keys that gives dq", detail::dq_alone},
     {"the sum over keys that gives dq_rope", detail::dq_rope_alone},

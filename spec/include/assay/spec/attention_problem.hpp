@@ -15,11 +15,11 @@ namespace assay::spec {
 
 struct Numerics;
 
-/// How the attention mask is passed. `compressed` and the values after it are the fixed pattern of
-/// the sparse modes: the lower triangle of 2048 x 2048 elements; in mode 6 the 1024 rows of the
-/// prefix follow below it. The documentation has the same shapes for every mode, so a fixed pattern
-/// may also have batch and head axes, with the same pattern in each slice. In TND, S is the longest
-/// length of a sequence, and i and j count from the start of sequence b. Source:
+/// The form in which a call passes the attention mask. `compressed` and the values after it are the
+/// fixed pattern of the sparse modes: a lower triangle of 2048 x 2048 elements; in mode 6 the 1024
+/// rows of the prefix follow below it. The documentation lists the same shapes for every mode, so a
+/// fixed pattern may also have batch and head axes, with the same pattern in each slice. In TND, S
+/// is the length of the longest sequence, and i and j count from the start of sequence b. Source:
 /// aclnnFlashAttentionUnpaddingScoreGrad.md (attenMaskOptional).
 enum class MaskShape : std::uint8_t {
   absent,
@@ -53,14 +53,15 @@ constexpr bool is_written_out(MaskShape shape) {
   return shape != MaskShape::absent && !is_compressed(shape);
 }
 
-/// How pseShift is passed. pseType 0 and 1: `bnss` to `packed_bnss`; 2 and 3: `slopes_n` and
-/// `slopes_bn`. `bnss`, `bn1s`, `one_nss`: in TND, S is the longest length of a sequence, and i and
-/// j count from the start of sequence b, as in a mask. The documentation page lists these shapes
-/// for TND but does not explain them. `bnhs`, `one_nhs`: only the last H = 1024 query rows of a
-/// bias that depends on i - j alone, under a causal mask; in TND the number of columns is the
-/// longest key length. If the longest query length is 1024, the whole bias has the same shape, and
-/// the tensor is read as the whole bias. `packed_bn1s`, `packed_bnss`: TND, sequence by sequence
-/// without gaps; these two come from the host code, the others from the page. Source:
+/// The form in which a call passes pseShift, the position bias. pseType 0 and 1 use `bnss` to
+/// `packed_bnss`; pseType 2 and 3 use `slopes_n` and `slopes_bn`. `bnss`, `bn1s`, `one_nss`: in
+/// TND, S is the length of the longest sequence, and i and j count from the start of sequence b, as
+/// in a mask. The documentation page lists these shapes for TND but does not explain them. `bnhs`,
+/// `one_nhs`: only the last H = 1024 query rows of a bias that depends only on i - j, under a
+/// causal mask; in TND the number of columns is the longest key length. If the longest query length
+/// is 1024, the whole bias has the same shape, and the tensor is read as the whole bias.
+/// `packed_bn1s`, `packed_bnss`: in TND, sequence by sequence without gaps; these two forms come
+/// from the host code, all others from the documentation page. Source:
 /// aclnnFlashAttentionUnpaddingScoreGrad.md (pseShiftOptional).
 enum class PseShape : std::uint8_t {
   absent,
@@ -89,8 +90,8 @@ inline constexpr auto spellings_of<PseShape> = Spellings<PseShape, 10>{{{
     {PseShape::slopes_bn, "BN"},
 }}};
 
-/// How dropMask is passed: one bit per score, either in exactly the bytes needed, or in multiples
-/// of 128 bits followed by 32 spare bytes.
+/// The form in which a call passes dropMask, one bit per score. `exact`: the minimal number of
+/// bytes. `granules`: rounded up to a multiple of 128 bits, followed by 32 spare bytes.
 /// Source: aclnnFlashAttentionUnpaddingScoreGrad.md (dropMaskOptional).
 enum class DropMask : std::uint8_t { absent, exact, granules };
 
@@ -101,9 +102,9 @@ inline constexpr auto spellings_of<DropMask> = Spellings<DropMask, 3>{{{
     {DropMask::granules, "granules"},
 }}};
 
-/// How the sink is passed. `per_head`: one fp32 logit for each query head. It joins the maximum and
-/// the sum of a softmax row like the score of a key with value zero, and is neither scaled, biased,
-/// masked nor dropped.
+/// The form in which a call passes the sink. `per_head`: one fp32 logit for each query head. The
+/// logit takes part in the maximum and the sum of a softmax row like the score of a key with value
+/// zero. It is not scaled, biased, masked or dropped.
 /// Source: aclnnFlashAttentionScoreGradV3.md (sinkInOptional), aclnnFlashAttentionScoreV3.md.
 enum class SinkShape : std::uint8_t { absent, per_head };
 
@@ -113,8 +114,8 @@ inline constexpr auto spellings_of<SinkShape> = Spellings<SinkShape, 2>{{{
     {SinkShape::per_head, "N"},
 }}};
 
-/// Value of the attribute softmaxInLayout (u4 and u5 of the gradient) or softmaxOutLayout (l5 of
-/// the forward): "" or "same_as_input".
+/// The value of the attribute softmaxInLayout (entry points u4 and u5 of the gradient) or
+/// softmaxOutLayout (entry point l5 of the forward): "" or "same_as_input".
 enum class SoftmaxInLayout : std::uint8_t { empty, same_as_input };
 
 template <>
@@ -123,10 +124,10 @@ inline constexpr auto spellings_of<SoftmaxInLayout> = Spellings<SoftmaxInLayout,
     {SoftmaxInLayout::same_as_input, "same_as_input"},
 }}};
 
-/// Memory order of the statistics in TND. The shape is (T, N, 8) in both orders. `heads_first`:
-/// sequence by sequence, and within a sequence head by head, as the vendor's code reads them.
-/// `tokens_first`: token by token, as the shape says. The documentation contradicts itself on every
-/// entry point (requirement FAG-C83a).
+/// The memory order of softmax_max and softmax_sum in TND. The shape is (T, N, 8) in both orders.
+/// `heads_first`: sequence by sequence, and within a sequence head by head, as the vendor's code
+/// reads the tensors. `tokens_first`: token by token, as the shape says. The documentation of every
+/// entry point contradicts itself about the order (requirement FAG-C83a).
 enum class StatisticsOrder : std::uint8_t { heads_first, tokens_first };
 
 template <>
@@ -135,32 +136,34 @@ inline constexpr auto spellings_of<StatisticsOrder> = Spellings<StatisticsOrder,
     {StatisticsOrder::tokens_first, "tokens_first"},
 }}};
 
-/// Returns the memory order in which the vendor's code reads the statistics, for a value of
-/// softmaxInLayout. An entry point without this attribute behaves as if the value were "".
+/// Returns the memory order in which the vendor's code reads softmax_max and softmax_sum, for a
+/// value of the attribute softmaxInLayout. Entry points without this attribute behave as if its
+/// value were "".
 constexpr StatisticsOrder upstream_order(SoftmaxInLayout layout) {
   return layout == SoftmaxInLayout::empty ? StatisticsOrder::heads_first
                                           : StatisticsOrder::tokens_first;
 }
 
 /// The number of rows that a prefix adds to a compressed mask, and the number of rows of a
-/// compressed pse.
+/// compressed position bias.
 inline constexpr std::int64_t compressed_prefix_rows = 1024;
 inline constexpr std::int64_t compressed_pse_rows = 1024;
 /// The value of preTokens and nextTokens that usually means "unbounded".
 inline constexpr std::int64_t unbounded_tokens = 2147483647;
 
-/// One legal computation of softmax attention: of the forward operator FlashAttentionScore or of
-/// its gradient, through any of their entry points. Uses the names of the documentation, in
-/// snake_case, without the endings Optional, In and Out. If the two operators use different names
-/// (realShift), the name of the gradient is used.
+/// Describes one legal computation of softmax attention, either of the forward operator
+/// FlashAttentionScore or of its gradient, for any of their entry points. It contains shapes, types
+/// and options, but no tensors. Fields have the documented names in snake_case, without the endings
+/// Optional, In and Out. Where the operators' names differ (realShift), the field has the name of
+/// the gradient.
 struct AttentionProblem {
   Layout input_layout = Layout::bnsd;
   DType dtype = DType::bf16;
   std::int64_t batch = 1, heads_q = 1, heads_kv = 1, seq_q = 16, seq_kv = 16;
-  /// TND: the length of every sequence; empty: all sequences have length seq_q (seq_kv).
-  /// Otherwise it has batch entries, whose maximum is seq_q (seq_kv).
+  /// TND: the length of every sequence. Empty: all sequences have length seq_q (seq_kv). Otherwise
+  /// there are `batch` lengths, and seq_q (seq_kv) is their maximum.
   std::vector<std::int64_t> lengths_q, lengths_kv;
-  /// TND: the number of tokens of query (of keyIn) after the last sequence, which belong to no
+  /// TND: the number of tokens of query (of keyIn) that follow the last sequence and belong to no
   /// sequence.
   std::int64_t padding_q = 0, padding_kv = 0;
   std::int64_t head_dim = 16;
@@ -197,8 +200,8 @@ struct AttentionProblem {
   friend bool operator==(const AttentionProblem&, const AttentionProblem&) = default;
 };
 
-/// Calls visit(name, member, meaning) for every field of a problem. Flags, JSON, HDF5 and the
-/// shrinking of failing cases use this list.
+/// Calls visit(name, member, meaning) for every field of this struct. Command-line flags, JSON,
+/// HDF5 and the reduction of failing test cases use this list.
 template <class Problem, class Visitor>
 requires std::same_as<std::remove_const_t<Problem>, AttentionProblem>
 void visit_fields(Problem& problem, Visitor&& visit) {
@@ -256,11 +259,12 @@ Extents key_extents(const AttentionProblem& problem);
 Extents value_extents(const AttentionProblem& problem);
 Extents key_rope_extents(const AttentionProblem& problem);
 
-/// The extents of sink and dsink: a row of one element for each query head; dim 0: no sink.
+/// Returns the extents of sink and dsink: one element per query head. The extent `dim` is 0 if the
+/// problem has no sink.
 Extents sink_extents(const AttentionProblem& problem);
 
-/// The number of scores of all sequences and query heads, including masked ones. A drop mask has
-/// this number of bits.
+/// Returns the number of scores of all sequences and query heads, including masked ones. A drop
+/// mask has this number of bits.
 std::int64_t score_count(const AttentionProblem& problem);
 
 /// The shapes of the statistics, mask, position bias and dropout bits. Errors:
@@ -269,16 +273,16 @@ Shape statistics_shape(const AttentionProblem& problem);
 Shape mask_shape(const AttentionProblem& problem);
 Shape pse_shape(const AttentionProblem& problem);
 Shape drop_mask_shape(const AttentionProblem& problem);
-/// Returns whether the two memory orders of the statistics differ. They differ in TND if there are
-/// several heads and a sequence with several tokens. Cost: O(batch).
+/// Returns whether the two memory orders of the statistics differ for this problem. They differ in
+/// TND if there are several heads and a sequence with several tokens. Cost: O(batch).
 bool is_order_of_statistics_seen(const AttentionProblem& problem);
-/// Returns the memory order of the statistics that the numerics declare, or nothing. `by_layout`:
-/// for an entry point without an attribute for this order, nothing; otherwise the value of the
-/// attribute.
+/// Returns the memory order of the statistics that a kernel declares in `numerics`, or nothing.
+/// `by_layout`: whether the entry point has an attribute for this order. `layout`: the value of
+/// that attribute.
 std::optional<StatisticsOrder> declared_order(const Numerics& numerics, bool by_layout,
                                               SoftmaxInLayout layout);
-/// Element type of pseShift. For slopes it is the type of query or fp32; otherwise it is the type
-/// of query.
+/// Returns the element type of pseShift: the type of query, or for slopes the type of query or
+/// fp32.
 DType pse_dtype(const AttentionProblem& problem);
 
 }  // namespace assay::spec

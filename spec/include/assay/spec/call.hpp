@@ -10,8 +10,8 @@
 
 namespace assay::spec {
 
-/// Storage formats, named as in acl_base.h. ND and the plain image formats mean that only the
-/// strides define the memory order; all other formats are private.
+/// Storage formats, named as in acl_base.h. For ND and the plain image formats, only the strides
+/// define the memory order; all other formats are private to the vendor.
 enum class Format : std::uint8_t { nd, nchw, nhwc, ncl, nc1hwc0, fractal_z, fractal_nz };
 
 template <>
@@ -25,14 +25,16 @@ inline constexpr auto spellings_of<Format> = Spellings<Format, 7>{{{
     {Format::fractal_nz, "FRACTAL_NZ"},
 }}};
 
-/// Products (device families). For each, the documentation says which entry points it supports.
+/// The device families ("products") of the vendor. For each, the documentation lists the supported
+/// entry points.
 enum class Product : std::uint8_t { a2, a3 };
 
 template <>
 inline constexpr auto spellings_of<Product> =
     Spellings<Product, 2>{{{{Product::a2, "a2"}, {Product::a3, "a3"}}}};
 
-/// The descriptor of one tensor, as phase 1 receives it. It does not contain the elements.
+/// The descriptor of one tensor, as phase 1 (the argument check) receives it. It does not contain
+/// the elements.
 struct Parameter {
   bool present = false;  ///< false: a null pointer
   DType dtype = DType::fp32;
@@ -41,8 +43,8 @@ struct Parameter {
   std::int64_t offset = 0;  ///< in elements
 };
 
-/// One call of an operator as phase 1 receives it: an entry point, a product, a descriptor per
-/// documented parameter, and the attributes. The call may be forbidden.
+/// One call of an operator, as phase 1 (the argument check) receives it: an entry point, a product,
+/// a descriptor per documented parameter, and the attributes. The call may be illegal.
 template <class Op>
 struct Call {
   typename Op::EntryPoint entry_point;

@@ -10,16 +10,17 @@
 #include "assay/spec/layout.hpp"
 #include "assay/spec/tensor.hpp"
 
-/// The parts that NsaCompress and its gradient share: one legal computation, its windows, and the
-/// attributes of a call.
+/// The common part of NsaCompress and its gradient: the description of a computation, its windows,
+/// and the attributes of a call.
 namespace assay::spec {
 
-/// One legal computation of NsaCompress or NsaCompressGrad; the layout is TND.
+/// Describes one legal computation of NsaCompress or NsaCompressGrad: shapes, types and options,
+/// but no tensors. The layout is TND.
 struct CompressionProblem {
   DType dtype = DType::bf16;
   std::int64_t batch = 1, heads = 1, seq = 64;
-  /// The length of every sequence, which may be 0; empty: all sequences have length seq.
-  /// Otherwise it has batch entries, whose maximum is seq.
+  /// The length of every sequence, which may be 0. Empty: all sequences have length `seq`.
+  /// Otherwise there are `batch` lengths, and `seq` is their maximum.
   std::vector<std::int64_t> lengths;
   std::int64_t head_dim = 16;
   std::int64_t compress_block_size = 32;  ///< tokens of a window
@@ -31,14 +32,15 @@ struct CompressionProblem {
   friend bool operator==(const CompressionProblem&, const CompressionProblem&) = default;
 };
 
-/// The numbers and strings of phase 1, by their documented names.
+/// The attributes of a call: the numbers and strings that phase 1 (the argument check) receives, by
+/// their documented names.
 struct CompressionAttributes {
   std::int64_t compress_block_size = 32, compress_stride = 16, act_seq_len_type = 0;
   std::optional<std::string> layout;  ///< nullopt: a null pointer
 };
 
-/// Calls visit(name, member, meaning) for every field of a problem. Flags, JSON, HDF5 and the
-/// shrinking of failing cases use this list.
+/// Calls visit(name, member, meaning) for every field of this struct. Command-line flags, JSON,
+/// HDF5 and the reduction of failing test cases use this list.
 template <class Problem, class Visitor>
 requires std::same_as<std::remove_const_t<Problem>, CompressionProblem>
 void visit_fields(Problem& problem, Visitor&& visit) {
@@ -66,12 +68,13 @@ void visit_fields(Attributes& attributes, Visitor&& visit) {
   visit("layout", attributes.layout);
 }
 
-/// Number of windows that fit into `length` tokens; 0 if the window or the stride is not positive.
+/// Returns the number of windows that fit in `length` tokens. Returns 0 if the size or the stride
+/// of the windows is not positive.
 std::int64_t window_count(std::int64_t length, std::int64_t compress_block_size,
                           std::int64_t compress_stride);
 
-/// Return the extents and shapes of input and output; the gradients of input and output have the
-/// same. A sequence of output contains one row for each window of the sequence of input.
+/// Return the extents and shapes of input and output. Their gradients have the same extents and
+/// shapes. Each sequence of the output has one row per window of the corresponding input sequence.
 Extents input_extents(const CompressionProblem& problem);
 Extents output_extents(const CompressionProblem& problem);
 Shape input_shape(const CompressionProblem& problem);

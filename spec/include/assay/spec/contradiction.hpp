@@ -8,14 +8,14 @@
 
 namespace assay::spec {
 
-/// The statement of one source about a disputed or open point.
+/// The statement of one source about a disputed or open question.
 struct Claim {
   Source source;
   std::string_view says;
 };
 
-/// A point on which sources disagree, or which they leave open. The notes of requirements cite its
-/// id.
+/// A question on which the sources disagree, or which they leave open. The notes of requirements
+/// cite its id.
 struct Contradiction {
   std::string_view id;
   std::string_view subject;
@@ -23,8 +23,8 @@ struct Contradiction {
   std::string_view reading;   ///< how this suite reads the point
 };
 
-/// All contradictions: those of FlashAttentionScoreGrad, of FlashAttentionScore, and of the two NSA
-/// operators.
+/// Returns all contradictions: for FlashAttentionScoreGrad, for FlashAttentionScore, and for the
+/// two NSA operators.
 std::span<const Contradiction> contradictions();
 
 }  // namespace assay::spec

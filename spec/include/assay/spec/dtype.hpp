@@ -10,8 +10,8 @@
 namespace assay::spec {
 
 /// Element types, named as in the documentation. The operators compute in fp16, bf16 and fp32;
-/// masks are uint8 or boolean. The other types exist so that a call can contain them and a kernel
-/// can refuse it.
+/// masks are uint8 or boolean. The other types exist only so that a call can contain them and a
+/// kernel can refuse it.
 /// Source: acl_base.h (aclDataType).
 enum class DType : std::uint8_t {
   fp16,
@@ -52,7 +52,7 @@ inline constexpr auto spellings_of<DType> = Spellings<DType, 16>{{{
     {DType::float8_e4m3fn, "float8_e4m3fn"},
 }}};
 
-/// Bytes of one element.
+/// Returns the number of bytes of one element.
 constexpr std::int64_t size_of(DType dtype) {
   switch (dtype) {
     case DType::fp64:
@@ -118,9 +118,9 @@ constexpr std::uint64_t shift_right_ties_to_even(std::uint64_t significand, int 
   return kept + (up ? 1 : 0);
 }
 
-/// Returns the bits of `value` in `format`, rounded once, ties to even. Overflow gives infinity;
-/// NaN gives a quiet NaN. Defined in the header, like `from_bits`, so that loops over tensors
-/// inline it.
+/// Rounds `value` once to `format`, ties to even, and returns the bits. Overflow gives infinity;
+/// NaN gives a quiet NaN. Like `from_bits`, this function is in the header so that loops over
+/// tensors inline it.
 constexpr std::uint32_t round_to_bits(double value, FloatFormat format) {
   // Uses integer arithmetic only, so that the bits are the same with every compiler and at every
   // optimisation level.
@@ -138,7 +138,7 @@ constexpr std::uint32_t round_to_bits(double value, FloatFormat format) {
   const int effective = exponent < format.min_exponent ? format.min_exponent : exponent;
   const std::uint64_t rounded =
       shift_right_ties_to_even(significand, 52 - fraction_bits + (effective - exponent));
-  // If the fraction overflows, the carry increments the exponent. This is the correct result.
+  // If the fraction overflows, the carry increments the exponent, which gives the correct result.
   const std::uint64_t magnitude =
       (static_cast<std::uint64_t>(effective - format.min_exponent) << fraction_bits) + rounded;
   return sign | (magnitude >= infinity ? infinity : static_cast<std::uint32_t>(magnitude));
@@ -155,8 +155,8 @@ constexpr double from_bits(std::uint32_t bits, FloatFormat format) {
   if (exponent_field == format.max_exponent - format.min_exponent + 2)
     return fraction != 0 ? std::numeric_limits<double>::quiet_NaN()
                          : sign * std::numeric_limits<double>::infinity();
-  // Builds the power of two from its bits, because a library function for this took most of the
-  // time of a small case.
+  // Builds the power of two from its bits, because a library function took most of the time of a
+  // small test case.
   if (exponent_field == 0) {
     const auto power = static_cast<std::uint64_t>(format.min_exponent - fraction_bits + 1023);
     return sign * fraction * std::bit_cast<double>(power << 52);
@@ -169,11 +169,11 @@ constexpr double from_bits(std::uint32_t bits, FloatFormat format) {
 /// Rounds `value` once to `format`, ties to even.
 double round_to(double value, FloatFormat format);
 
-/// Reads one element as double, without error for floating types and for integers up to 2^53.
+/// Reads one element as double. This is exact for floating types and for integers up to 2^53.
 /// Errors: std::invalid_argument for an 8-bit floating type.
 double load(DType dtype, const std::byte* element);
 
-/// Stores `value`, rounded once: ties to even; integers are rounded toward zero.
+/// Rounds `value` once and stores it: ties to even for floating types, toward zero for integers.
 /// Errors: the same as for `load`.
 void store(DType dtype, double value, std::byte* element);
 

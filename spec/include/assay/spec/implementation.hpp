@@ -20,19 +20,19 @@ struct Metric {
   std::string unit;
 };
 
-/// The unit of a metric that counts how often a run used a tiling regime, a planner branch or a
-/// tail: {"key_tile.tail", 3, regime_unit}. If the count is 0, the implementation has the regime,
-/// but this run did not use it.
+/// The unit of a metric that counts how often a run used one branch of the tiling (a "regime"), for
+/// example a smaller last tile: {"key_tile.tail", 3, regime_unit}. Count 0 means that the
+/// implementation has this branch but the run did not use it.
 inline constexpr std::string_view regime_unit = "regime";
 
-/// A fault that the runner observed instead of an answer. The runner is the code through which the
-/// judge calls an implementation. Its `check` or `run` throws this exception; the implementation
-/// itself cannot report such a fault.
+/// A fault of a kernel that the runner detected, such as a crash. The runner is the code through
+/// which the judge calls a kernel; its functions `check` and `run` throw this exception. A kernel
+/// cannot report such a fault itself.
 class ImplementationFault : public std::runtime_error {
  public:
   /// inputs_modified: bytes of an input changed during the run. wrote_outside: bytes outside a
   /// tensor's storage changed. mode_changed: the call changed the state of the process, such as the
-  /// floating-point mode, limits or the working folder.
+  /// floating-point mode, resource limits or the working folder.
   enum class Kind : std::uint8_t {
     crash,
     timeout,
@@ -49,8 +49,8 @@ class ImplementationFault : public std::runtime_error {
   Kind kind_;
 };
 
-/// An implementation throws this exception if it finds only during a run that it does not support
-/// the call. The judge handles it like an answer of `unsupported`.
+/// An implementation throws this exception if it discovers only during a run that it does not
+/// support the call. The judge treats the exception like a message from the function `unsupported`.
 class Unsupported : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;
@@ -63,39 +63,40 @@ class Implementation {
   virtual ~Implementation() = default;
   virtual std::string name() const = 0;
 
-  /// Returns why this implementation does not support the call, or nothing. Use it for a feature
-  /// that the implementation never claimed.
+  /// Returns the reason why this implementation does not support the call, or nothing. Use this
+  /// function for features that the implementation never claimed to have.
   virtual std::optional<std::string> unsupported(const Call<Op>&) const { return std::nullopt; }
 
-  /// Returns the declared properties of the implementation's arithmetic.
+  /// Returns the implementation's declaration of its own arithmetic.
   virtual Numerics numerics(const typename Op::Problem&) const { return {}; }
 
-  /// Returns whether `check` validates arguments. The judge sends no invalid calls to an
-  /// implementation whose `check` does not: a bare kernel has no such function.
+  /// Returns whether `check` validates arguments. If not (for example, a bare kernel without an
+  /// argument check), the judge sends only valid calls.
   virtual bool checks_arguments() const { return true; }
 
-  /// Phase 1: throws Rejected if it refuses the call.
+  /// Phase 1, the argument check: throws Rejected to refuse the call.
   virtual void check(const Call<Op>&) const {}
 
-  /// Phase 2: writes the viewed elements of the outputs and no other byte. `check` has accepted the
-  /// call.
+  /// Phase 2, the kernel run: writes the elements in the outputs' views and no other byte. `check`
+  /// has accepted the call before.
   /// Errors: Rejected, Unsupported; any other exception that escapes counts as a crash.
   virtual void run(const typename Op::Problem&, const typename Op::Inputs&,
                    typename Op::Outputs&) = 0;
 
-  /// Like `run`, for a named entry point; the judge calls this function. The default calls `run`,
-  /// for implementations that do not depend on the entry point.
+  /// Runs the kernel for the entry point that the call names. The judge calls this function instead
+  /// of `run`. By default it calls `run`, because most implementations do not depend on the entry
+  /// point.
   virtual void run_call(const Call<Op>&, const typename Op::Problem& problem,
                         const typename Op::Inputs& inputs, typename Op::Outputs& outputs) {
     run(problem, inputs, outputs);
   }
 
-  /// Returns whether `forward` is implemented. Only the gradient of an operator can have it.
+  /// Returns whether `forward` is implemented. Only an implementation of a gradient can have it.
   virtual bool has_forward() const { return false; }
 
   /// Computes those inputs of a gradient that are results of its forward operator, such as
-  /// softmax_max, softmax_sum and attention_in of FlashAttentionScoreGrad. Writes the viewed
-  /// elements of these inputs and no other byte; the other inputs are given.
+  /// softmax_max, softmax_sum and attention_in of FlashAttentionScoreGrad. Writes the elements in
+  /// these tensors' views and no other byte. The caller has filled all other inputs.
   /// Errors: the same as for `run`; std::logic_error if the implementation has no forward.
   virtual void forward(const typename Op::Problem&, typename Op::Inputs&) {
     throw std::logic_error(name() + " has no forward");
@@ -104,9 +105,9 @@ class Implementation {
   /// Returns the metrics of the last run.
   virtual std::vector<Metric> metrics() const { return {}; }
 
-  /// The judge calls this function after the last call of a case. If the kernel runs in another
-  /// process, this function throws ImplementationFault for a fault after the last answer, for
-  /// example if the process ended.
+  /// The judge calls this function after the last call of a test case. If the kernel runs in
+  /// another process, the function throws ImplementationFault for a fault after the last answer,
+  /// for example if that process ended.
   virtual void settle() {}
 };
 

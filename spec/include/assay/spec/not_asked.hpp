@@ -4,8 +4,8 @@
 
 namespace assay::spec {
 
-/// The runner could not call an implementation because the machine ran out of a resource:
-/// processes, descriptors or memory. The exception says nothing about the implementation.
+/// Thrown if a kernel was not called because the test machine ran out of a resource: processes,
+/// file descriptors or memory. The exception does not mean that the kernel has a fault.
 class NotAsked : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;

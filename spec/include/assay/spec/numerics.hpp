@@ -11,33 +11,34 @@
 
 namespace assay::spec {
 
-/// How a value is rounded to a narrower type. `unknown`: to the nearest number, with an unknown tie
-/// rule.
+/// How a kernel rounds a value to a narrower type. `unknown`: to the nearest number, with an
+/// unknown tie rule.
 enum class Rounding : std::uint8_t { rne, rna, rtz, stochastic, unknown, unknown_any };
-/// The result when a value beyond the largest finite number is cast.
+/// The result of a cast if the value exceeds the largest finite number.
 enum class Overflow : std::uint8_t { inf, saturate, either };
-/// Where the softmax statistics come from. `given`: the tensors passed to the kernel; `own`: the
-/// kernel computes them.
+/// The source of the softmax statistics. `given`: the tensors passed to the kernel; `own`: the
+/// kernel computes them itself.
 enum class Origin : std::uint8_t { given, own };
-/// How the kernel computes the row term. `given`: dy . attention_in; `own`: the sum of the kernel's
-/// P dP; `own_output`: dy . the output of the kernel's own forward pass, in which P is rounded to
-/// the staging type and the output to the type of the tensors.
+/// How the kernel computes the row term, rowsum(dy * attention_in). `given`: from the tensors dy
+/// and attention_in. `own`: as the sum of its P dP. `own_output`: as the dot product of dy and the
+/// output of its own forward pass, which rounds P to the type `stage` and its output to the type of
+/// the tensors.
 enum class RowTerm : std::uint8_t { given, own, own_output };
-/// The row factor of dsink, the gradient of a sink. `own`: the kernel's sum of P dP over the keys;
-/// `given_o`: dy . attention_in.
+/// How the kernel computes the row factor of dsink, the gradient of a sink. `own`: as the sum of
+/// its P dP over the keys. `given_o`: as the dot product of dy and attention_in.
 enum class SinkRow : std::uint8_t { own, given_o };
-/// Order of accumulation. `fixed` promises that a second run gives the same bits.
+/// The order of accumulation. `fixed` promises that a second run gives the same bits.
 enum class Order : std::uint8_t { any, fixed };
-/// How the matrix unit reads an operand of a product. `tf32_truncating`: it drops the bits beyond
-/// tf32, as NVIDIA's units do with fp32 operands that the kernel did not convert.
+/// How the matrix unit reads an operand of a product. `tf32_truncating`: it truncates to tf32, as
+/// NVIDIA's units do with fp32 operands that the kernel did not convert.
 enum class Product32 : std::uint8_t { exact, tf32, tf32_truncating, hf32 };
 /// The memory order in which a kernel reads softmaxMax and softmaxSum in TND. `heads_first`:
-/// sequence by sequence, each head by head; `tokens_first`: token by token, as the shape (T, N, 8)
-/// says. The documentation contradicts itself about this.
+/// sequence by sequence, and within a sequence head by head; `tokens_first`: token by token, as the
+/// shape (T, N, 8) says. The documentation contradicts itself about this order.
 enum class DeclaredOrder : std::uint8_t { undeclared, heads_first, tokens_first };
 /// The numbers that a forward saves in softmaxMax and softmaxSum. `statistics`: maximum and sum.
-/// `lse`: any two numbers m and z whose m + ln z is the log-sum-exp (LSE) of the scores, such as
-/// LSE and 1.
+/// `lse`: any two numbers m and z for which m + ln z is the log-sum-exp (LSE) of the scores, such
+/// as LSE and 1.
 enum class Saved : std::uint8_t { statistics, lse };
 /// Type and rounding of the accumulator of matrix products.
 enum class Accumulator : std::uint8_t { fp32, fp32_truncating, fp16 };
@@ -95,9 +96,9 @@ inline constexpr auto spellings_of<Accumulator> = Spellings<Accumulator, 3>{{{
     {Accumulator::fp16, "fp16"},
 }}};
 
-/// An implementation's declaration of its arithmetic, and of the memory order in which it reads the
-/// statistics of attention. The judge derives every tolerance from this declaration. If it is
-/// wrong, the kernel fails.
+/// The "numerics" of an implementation: its declaration of its own arithmetic, and of the memory
+/// order in which it reads softmax_max and softmax_sum. The judge derives every tolerance from this
+/// declaration. If the declaration is wrong, the kernel fails.
 struct Numerics {
   DType store_s = DType::fp32;   ///< the type to which the scores are rounded before further use
   DType store_p = DType::fp32;   ///< the type to which P is rounded
@@ -121,8 +122,9 @@ struct Numerics {
   bool fused = true;           ///< score formed as exp2(fma(S, c, -m c))
   double floor = 0x1p-126;     ///< residues up to this size count as 0; 0: exact zero promised
   Order order = Order::any;
-  /// Memory order of the statistics in TND: for entry points without softmaxInLayout (of the
-  /// forward: softmaxOutLayout); for the others with the value ""; with "same_as_input".
+  /// The declared memory orders of the statistics in TND, one for each value of the attribute
+  /// softmaxInLayout (forward: softmaxOutLayout). The first order is for entry points without the
+  /// attribute, the second for the value "", the third for "same_as_input".
   DeclaredOrder statistics_order = DeclaredOrder::undeclared;
   DeclaredOrder statistics_order_empty = DeclaredOrder::undeclared;
   DeclaredOrder statistics_order_same_as_input = DeclaredOrder::undeclared;
@@ -131,7 +133,7 @@ struct Numerics {
   friend bool operator==(const Numerics&, const Numerics&) = default;
 };
 
-/// Calls visit(name, member) for every field of the numerics, in a fixed order.
+/// Calls visit(name, member) for every field of Numerics, in a fixed order.
 template <class Fields, class Visitor>
 requires std::same_as<std::remove_const_t<Fields>, Numerics>
 void visit_fields(Fields& numerics, Visitor&& visit) {
@@ -162,7 +164,7 @@ void visit_fields(Fields& numerics, Visitor&& visit) {
   visit("weak", numerics.weak);
 }
 
-/// A preset: the arithmetic of a known family of kernels, for tensors of type `io`.
+/// A preset: the declared arithmetic of a known class of kernels, for tensors of type `io`.
 struct NumericsPreset {
   std::string_view name;
   std::string_view summary;
@@ -170,19 +172,21 @@ struct NumericsPreset {
   Numerics (*of_sums)(DType io);  ///< for kernels without softmax, which have no P and dS
 };
 
-/// The presets: ascend_a2, cuda_flash, torch_composed_bf16, torch_fp32, jax_cpu, fp32_staging.
+/// Returns the presets, predefined declarations of a kernel's arithmetic: ascend_a2, cuda_flash,
+/// torch_composed_bf16, torch_fp32, jax_cpu, fp32_staging.
 std::span<const NumericsPreset> numerics_presets();
 
-/// Returns the preset `name` for `io`, for kernels of the named operator; an empty operator name
-/// means attention.
+/// Returns the preset `name` for tensors of type `io` and for kernels of the named operator. An
+/// empty operator name means attention.
 /// Errors: std::invalid_argument; its message lists the presets.
 Numerics numerics_preset(std::string_view name, DType io, std::string_view operator_name = {});
 
-/// Parses declared numerics for `io`. The text is a preset followed by the fields that differ from
-/// it, "ascend_a2,order=fixed", or one such text per type, "fp32:torch_fp32
-/// bf16:jax_cpu,exp_error=1e-6". Without a preset, and for a type that the text does not name,
-/// fields have their default values. The presets are those of the operator.
-/// Errors: std::invalid_argument with the wrong word and the accepted values.
+/// Parses a kernel's declaration of its arithmetic (its numerics) and returns the declaration for
+/// tensors of type `io`. The text is a preset followed by the fields that differ from the preset,
+/// such as "ascend_a2,order=fixed". It can also give one such text per type, such as
+/// "fp32:torch_fp32 bf16:jax_cpu,exp_error=1e-6". Without a preset, and for a type that is not in
+/// the text, fields have their default values. `operator_name` selects the operator's version of
+/// the preset. Errors: std::invalid_argument with the wrong word and the accepted values.
 Numerics numerics_from_text(std::string_view text, DType io, std::string_view operator_name = {});
 
 }  // namespace assay::spec

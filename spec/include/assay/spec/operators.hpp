@@ -1,7 +1,7 @@
 #pragma once
 
 // The only list of operators: first the headers, then the types. CMake reads the names of these
-// headers and uses the folders of the same names.
+// headers and uses the folders with the same names.
 #include "assay/spec/operators/flash_attention_score.hpp"
 #include "assay/spec/operators/flash_attention_score_grad.hpp"
 #include "assay/spec/operators/nsa_compress.hpp"

@@ -10,8 +10,8 @@
 
 namespace assay::spec {
 
-/// Forwards every call to another implementation, which must outlive it. A derived class overrides
-/// the functions that it changes.
+/// Base class of a wrapper that forwards every call to another implementation, which must outlive
+/// the wrapper. A derived class overrides the functions that it changes.
 template <class Op>
 class PassesOn : public Implementation<Op>, public RunsElsewhere, public TakesFormulas {
  public:

@@ -10,13 +10,14 @@
 
 namespace assay::spec {
 
-/// Where a requirement is written: an upstream document or file, and its section.
+/// The document or source file of the vendor that states a requirement, and the section in it.
 struct Source {
   std::string_view document, section;
 };
 
-/// The acceptance rule for every operator and entry point, as text for users. `must_refuse`
-/// implements it.
+/// The rule about calls that a kernel must accept and calls that it must refuse, as text for users.
+/// It is the same for every operator and entry point. The function `must_refuse` implements the
+/// rule.
 inline constexpr std::string_view rule_of_documents =
     "A kernel must accept what a page offers. It must refuse what a page forbids. If the vendor's "
     "own code accepts a call that a page forbids, and the page names no status code for this call, "
@@ -26,14 +27,15 @@ inline constexpr std::string_view rule_of_documents =
     "--documents=strict: a kernel must refuse open calls. --upstream=off: a kernel may accept a "
     "call that only the vendor's code forbids.";
 
-/// The source of a requirement on an entry point; `sentence_of` describes each value. "Accepts"
-/// means: we know that the vendor's own code gives a result, because a vendor test makes the call,
-/// the vendor's kernel has a path for it, or the vendor's code never reads the argument. A missing
-/// check alone is not enough.
+/// The kind of source that states a requirement for an entry point; `sentence_of` describes each
+/// kind. In these descriptions "accepts" means that the vendor's own code is known to give a
+/// result, because one of the following is true: a vendor test makes the call, the vendor's kernel
+/// has a path for it, or the vendor's code never reads the argument. A missing check alone is not
+/// enough.
 enum class Standing : std::uint8_t { documented, page, derived, open, disputed, upstream, advice };
-/// How a case can exercise a requirement: with a call that a kernel must accept, or with one that
-/// it must refuse. content: the requirement concerns the elements, which phase 1 cannot see; none:
-/// nothing can be tested.
+/// How a test case can test a requirement. accept, reject: with a call that a kernel must accept,
+/// or must refuse. content: the requirement is about tensor elements, which phase 1 (the argument
+/// check) does not see. none: no case can test it.
 enum class Side : std::uint8_t { accept, reject, content, none };
 
 template <>
@@ -54,11 +56,11 @@ inline constexpr auto spellings_of<Side> = Spellings<Side, 4>{{{
     {Side::none, "none"},
 }}};
 
-/// User option for calls that only the vendor's code forbids. on: a kernel must refuse them; off:
-/// it may refuse or accept them.
+/// User option for calls that only the vendor's code forbids. on: a kernel must refuse them; off: a
+/// kernel may refuse or accept them.
 enum class Upstream : std::uint8_t { on, off };
 /// User option for calls about which the documentation leaves a question open. lenient: a kernel
-/// may refuse or accept them; strict: it must refuse them.
+/// may refuse or accept them; strict: a kernel must refuse them.
 enum class Documents : std::uint8_t { lenient, strict };
 
 template <>
@@ -68,7 +70,7 @@ template <>
 inline constexpr auto spellings_of<Documents> =
     Spellings<Documents, 2>{{{{Documents::lenient, "lenient"}, {Documents::strict, "strict"}}}};
 
-/// The options of the acceptance rule that a user can choose.
+/// The options of the user that change the set of calls that a kernel must refuse.
 struct Policy {
   Upstream upstream = Upstream::on;
   Documents documents = Documents::lenient;
@@ -76,8 +78,9 @@ struct Policy {
   friend bool operator==(const Policy&, const Policy&) = default;
 };
 
-/// Returns whether a kernel must refuse a call that breaks a requirement of this standing. If it
-/// need not, the judge only reports the answer: neither accepting nor refusing is a failure.
+/// Returns whether a kernel must refuse a call that breaks a requirement from this kind of source.
+/// If the result is false, the judge only reports the kernel's answer: both accepting and refusing
+/// are correct.
 constexpr bool must_refuse(Standing standing, const Policy& policy) {
   switch (standing) {
     case Standing::documented:
@@ -95,7 +98,8 @@ constexpr bool must_refuse(Standing standing, const Policy& policy) {
   return false;
 }
 
-/// Describes a standing (kind of source), and what it requires of a kernel.
+/// Returns a text that describes a kind of source, and what a kernel must do because of a
+/// requirement from such a source.
 constexpr std::string_view sentence_of(Standing standing) {
   switch (standing) {
     case Standing::documented:
@@ -123,7 +127,7 @@ constexpr std::string_view sentence_of(Standing standing) {
   return "this is advice, which no call can break";
 }
 
-/// The status that a refusal must return: one documented code, or any code except success.
+/// The status code that a refusal must return: one documented code, or any code except success.
 struct ExpectedStatus {
   bool any = true;
   Status code = Status::param_invalid;
@@ -131,7 +135,7 @@ struct ExpectedStatus {
 inline constexpr ExpectedStatus any_refusal = {};
 constexpr ExpectedStatus exactly(Status code) { return {.any = false, .code = code}; }
 
-/// One way to break a requirement.
+/// One way to break a requirement: a change of a legal call.
 template <class Op>
 struct Violation {
   std::string_view name;  ///< unique within the requirement, e.g. the parameter that is broken
@@ -147,18 +151,18 @@ struct Variant {
   void (*apply)(Call<Op>& call);
 };
 
-/// One documented statement, with the id that the specification gives it.
+/// A requirement: one documented rule about calls, with its id in the specification.
 template <class Op>
 struct Requirement {
   std::string_view id;
   std::string_view statement;
   Source source;
   Standing standing;  ///< the source that states it, see `standing_on`
-  /// Source `documented`: the entry points whose page contains the requirement; empty: all entry
-  /// points.
+  /// For rules of the kind `documented`: the entry points whose documentation page contains the
+  /// requirement. Empty: all entry points.
   std::span<const typename Op::EntryPoint> stated_for = {};
-  /// For entry points that only the public documentation describes: those whose page contains the
-  /// requirement.
+  /// For entry points that only the public documentation describes: the entry points whose page
+  /// contains the requirement.
   std::span<const typename Op::EntryPoint> page_for = {};
   std::vector<Side> sides = {Side::accept, Side::reject};
   std::string_view notes =
@@ -166,16 +170,17 @@ struct Requirement {
   std::vector<std::string_view> implies =
       {};                               ///< requirements that are broken whenever this one is
   ExpectedStatus status = any_refusal;  ///< see `status_on`
-  /// Entry points whose page names the status; empty: all entry points whose page contains the
-  /// requirement.
+  /// The entry points whose page names the status code. Empty: all entry points whose page contains
+  /// the requirement.
   std::span<const typename Op::EntryPoint> status_for = {};
   /// Returns whether the requirement concerns this call.
   bool (*applies)(const Call<Op>& call) = always;
-  /// Returns whether the call satisfies the requirement or the requirement does not apply.
+  /// Returns whether the call satisfies the requirement. Also true if the requirement does not
+  /// apply.
   bool (*holds)(const Call<Op>& call) = always;
-  /// For a limit: returns whether a legal call is exactly at the limit, because only such a call
-  /// tests that a kernel accepts the limit. If null, every call to which the requirement applies
-  /// tests this.
+  /// For a requirement that sets a limit: returns whether a legal call is exactly at the limit.
+  /// Only such a call tests whether a kernel accepts the limit. Null means that the requirement has
+  /// no limit: every call to which it applies is such a test.
   bool (*reaches)(const Call<Op>& call) = nullptr;
   std::vector<Violation<Op>> violations = {};
   std::vector<Variant<Op>> variants = {};  ///< for requirements with an accept side
@@ -184,15 +189,16 @@ struct Requirement {
 
   static bool always(const Call<Op>&) { return true; }
 
-  /// Returns the standing on an entry point. If the requirement is documented only for other entry
-  /// points, its standing on this one is `upstream`.
+  /// Returns the kind of source that states the requirement for an entry point. The kind is
+  /// `upstream` (only the vendor's code) if the requirement is documented only for other entry
+  /// points.
   Standing standing_on(typename Op::EntryPoint entry_point) const {
     if (standing != Standing::documented && standing != Standing::page) return standing;
     if (lists(page_for, entry_point)) return Standing::page;
     return is_of(entry_point) ? standing : Standing::upstream;
   }
-  /// Returns whether a page of the entry point contains the requirement, so that a plan must
-  /// contain cases for it.
+  /// Returns whether a documentation page of the entry point contains the requirement. If so, a
+  /// test plan must contain cases for it.
   bool is_stated_on(typename Op::EntryPoint entry_point) const {
     const bool is_of_pages = standing == Standing::documented || standing == Standing::page ||
                              standing == Standing::open;
@@ -202,8 +208,8 @@ struct Requirement {
   bool binds(typename Op::EntryPoint entry_point, const Policy& policy) const {
     return must_refuse(standing_on(entry_point), policy);
   }
-  /// Returns the status that a refusal on an entry point must return. It is a specific code only if
-  /// the entry point's page names one.
+  /// Returns the status code with which a kernel must refuse a call on an entry point. The code is
+  /// specific only if the entry point's documentation page names one.
   ExpectedStatus status_on(typename Op::EntryPoint entry_point) const {
     const Standing own = standing_on(entry_point);
     const bool is_listed = lists(status_for, entry_point);
@@ -212,7 +218,8 @@ struct Requirement {
         is_stated ? status_for.empty() || is_listed : own == Standing::page && is_listed;
     return named ? status : any_refusal;
   }
-  /// Returns whether a legal call tests that a kernel accepts what the requirement allows.
+  /// Returns whether this legal call is a test of the requirement: a kernel that is too strict
+  /// would refuse it.
   bool is_exercised_by(const Call<Op>& call) const {
     return has(Side::accept) && applies(call) && (reaches == nullptr || reaches(call));
   }
@@ -236,7 +243,7 @@ struct Requirement {
   }
 };
 
-/// The requirements that `call` breaks, in table order.
+/// Returns the requirements that `call` breaks, in the order of the table.
 template <class Op>
 std::vector<const Requirement<Op>*> violations(std::span<const Requirement<Op>> requirements,
                                                const Call<Op>& call) {

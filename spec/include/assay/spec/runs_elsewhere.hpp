@@ -13,8 +13,8 @@ class RunsElsewhere {
   RunsElsewhere(const RunsElsewhere&) = delete;
   RunsElsewhere& operator=(const RunsElsewhere&) = delete;
 
-  /// Returns whether the kernel runs in another process. An implementation that forwards calls
-  /// returns the answer of the implementation to which it forwards them.
+  /// Returns whether the kernel runs in another process. A wrapper that forwards calls returns the
+  /// answer of the wrapped implementation.
   virtual bool runs_elsewhere() const { return true; }
 
  protected:

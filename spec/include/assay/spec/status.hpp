@@ -8,8 +8,8 @@
 
 namespace assay::spec {
 
-/// The status codes that phase 1 can return. Source: the vendor's page about return codes of aclnn
-/// functions.
+/// The status codes that phase 1 (the argument check) can return. Source: the vendor's page about
+/// return codes of aclnn functions.
 enum class Status : std::int32_t {
   success = 0,
   param_nullptr = 161001,

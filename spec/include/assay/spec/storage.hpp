@@ -9,17 +9,17 @@
 
 namespace assay::spec {
 
-/// Bytes [begin, begin + size) of a storage.
+/// The byte range [begin, begin + size) of a storage.
 struct Piece {
   std::size_t begin = 0, size = 0;
   friend bool operator==(const Piece&, const Piece&) = default;
 };
 
-/// A file in memory. Only pages that were written take memory; other pages read as zeros.
+/// A file in memory. Only memory pages that were written occupy memory; all others read as zeros.
 class SparseFile;
 
-/// The bytes of a tensor. A storage owns its bytes or borrows them. A copy of a storage, and a
-/// storage after a resize, always own their bytes.
+/// The bytes of a tensor. A storage owns its bytes or borrows them from elsewhere. After a copy or
+/// a resize, a storage always owns its bytes.
 class Storage {
  public:
   Storage() = default;
@@ -32,11 +32,11 @@ class Storage {
     storage.bytes_ = memory;
     return storage;
   }
-  /// Borrows memory that maps the bytes of the open memory file `file` from `begin` on. Memory and
-  /// file must outlive the storage. The storage is sparse if the file is sparse.
+  /// Borrows memory that maps the bytes of the open memory file `file`, starting at byte `begin`.
+  /// Memory and file must outlive the storage. The storage is sparse if the file is sparse.
   static Storage borrowed(std::span<std::byte> memory, int file, std::size_t begin);
-  /// Returns a storage of zeros for a view that uses only a few of many bytes: memory pages that
-  /// were never written take no memory.
+  /// Returns a storage of zeros for a view that uses only a few of many bytes. Memory pages that
+  /// were never written occupy no memory.
   /// Errors: std::system_error if the system cannot create the file.
   static Storage sparse(std::size_t size);
 
@@ -77,8 +77,8 @@ class Storage {
   void assign(std::size_t size, std::byte fill) { *this = Storage(size, fill); }
 
   bool is_sparse() const { return file_ != nullptr; }
-  /// Returns the pieces that were written, in ascending order. Bytes outside these pieces are 0. A
-  /// storage that is not sparse is one piece.
+  /// Returns the byte ranges that were written, in ascending order. Bytes outside these ranges are
+  /// 0. A storage that is not sparse has a single range.
   std::vector<Piece> pieces() const;
   /// Copies the bytes of another storage of the same size.
   void copy_from(const Storage& other);
@@ -97,7 +97,7 @@ class Storage {
   std::shared_ptr<SparseFile> file_;
 };
 
-/// The pieces in which two storages of the same size can differ, in ascending order.
+/// Returns the byte ranges in which two storages of the same size can differ, in ascending order.
 std::vector<Piece> pieces_of(const Storage& a, const Storage& b);
 
 }  // namespace assay::spec

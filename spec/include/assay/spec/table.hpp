@@ -9,8 +9,8 @@
 
 namespace assay::spec {
 
-/// A tensor of an operator. Fields is Op::Inputs or Op::Outputs; Member is Tensor or an optional
-/// one.
+/// One tensor in the tensor list of an operator (`table_of`). Fields is Op::Inputs or Op::Outputs;
+/// Member is Tensor or an optional Tensor.
 template <class Problem, class Parameters, class Fields, class Member>
 struct TensorRow {
   const char* name;  ///< the documented name in snake_case
@@ -26,7 +26,8 @@ template <class Problem, class Parameters, class Fields, class Member, class Typ
 TensorRow(const char*, Parameter Parameters::*, Member Fields::*, Shape (*)(const Problem&), Type)
     -> TensorRow<Problem, Parameters, Fields, Member>;
 
-/// A host array (optional) or a pointer (bool; false: null) of phase 1.
+/// An argument of phase 1 (the argument check) that is not a tensor: an array in host memory
+/// (optional), or a pointer (bool; false: null).
 template <class Parameters, class Member>
 struct ArgumentRow {
   const char* name;
@@ -35,9 +36,10 @@ struct ArgumentRow {
 template <class Parameters, class Member>
 ArgumentRow(const char*, Member Parameters::*) -> ArgumentRow<Parameters, Member>;
 
-/// The one list of an operator's tensors: inputs, outputs, then host arrays and pointers. It gives
-/// `visit_fields` for Inputs, Outputs and Parameters, the tensors of a call, and names in
-/// requirements. Its type is a tuple of TensorRow and ArgumentRow.
+/// The table of an operator: the only list of its tensors (inputs, then outputs), of its arrays in
+/// host memory, and of its pointers. The code derives from this table the function `visit_fields`,
+/// the tensors of a call, and the names in requirements. The type of a table is a tuple of
+/// TensorRow and ArgumentRow.
 template <class Op>
 inline constexpr std::tuple<> table_of;
 
@@ -46,14 +48,15 @@ constexpr void visit_table(Visitor&& visit) {
   std::apply([&](const auto&... rows) { (visit(rows), ...); }, table_of<Op>);
 }
 
-/// The Inputs, Outputs or Parameters of an operator with a table.
+/// A struct with the Inputs, Outputs or Parameters of an operator whose tensors are listed in a
+/// table (`table_of`).
 template <class Fields>
 concept HasTable = requires {
   typename Fields::Operator;
 };
 
-/// Calls visit(name, member) for every input, output or parameter, by its documented name. Inputs
-/// and outputs are a Tensor or an optional one; parameters are a Parameter, an optional array or a
+/// Calls visit(name, member) for every input, output or parameter, by its documented name. An input
+/// or output is a Tensor or an optional Tensor; a parameter is a Parameter, an optional array or a
 /// bool.
 template <HasTable Fields, class Visitor>
 constexpr void visit_fields(Fields& fields, Visitor&& visit) {

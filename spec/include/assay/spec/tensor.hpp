@@ -10,10 +10,10 @@
 
 namespace assay::spec {
 
-/// The bytes that an operator receives, and a view of these bytes.
+/// A tensor: the bytes that an operator receives, and a view of these bytes.
 ///
 /// Element x of the view is storage element offset + sum_k x_k * strides_k. The storage may be
-/// larger than the view; an implementation writes the viewed elements only.
+/// larger than the view; an implementation writes only the elements in the view.
 struct Tensor {
   DType dtype = DType::fp32;
   Shape shape;
@@ -35,17 +35,18 @@ struct Tensor {
 /// Returns a contiguous tensor of zeros.
 Tensor contiguous_tensor(DType dtype, const Shape& shape);
 
-/// Size, in elements, of the smallest storage that contains the view.
+/// Returns the size, in elements, of the smallest storage that contains the view.
 std::int64_t storage_elements(const Shape& shape, const Shape& strides, std::int64_t offset);
 
-/// The indices in the storage of a view's elements, in row-major order of the view.
+/// Returns the storage indices of the elements in a view, in row-major order of the view.
 std::vector<std::int64_t> viewed_elements(const Tensor& tensor);
 
-/// Copies storage elements first, first + step, ... into `row`, without rounding.
+/// Copies the storage elements first, first + step, ... into `row`, without rounding.
 /// Errors: std::invalid_argument for an 8-bit floating type.
 void load_row(const Tensor& tensor, std::int64_t first, std::int64_t step, std::span<double> row);
-/// Stores `row` into storage elements first, first + step, ..., each rounded once, ties to even.
-/// Errors: as `load_row`.
+/// Stores `row` into the storage elements first, first + step, ..., each rounded once, ties to
+/// even.
+/// Errors: the same as for `load_row`.
 void store_row(Tensor& tensor, std::int64_t first, std::int64_t step, std::span<const double> row);
 
 /// Maps (batch, head, seq, dim) to the storage element of an attention tensor, for any layout and
@@ -59,7 +60,7 @@ class HeadIndex {
     const std::int64_t first = extents_.ends.empty() ? b * batch_ : extents_.start(b) * seq_;
     return offset_ + first + n * head_ + s * seq_ + d * dim_;
   }
-  /// Distance between adjacent channels of a row, in elements.
+  /// Returns the distance between adjacent channels of a row, in elements.
   std::int64_t step() const { return dim_; }
   const Extents& extents() const { return extents_; }
 
@@ -68,8 +69,8 @@ class HeadIndex {
   std::int64_t offset_, batch_, head_, seq_, dim_;
 };
 
-/// Reads an attention tensor by (batch, head, seq, dim). The view refers to the tensor, so a
-/// temporary tensor does not compile.
+/// Reads an attention tensor by (batch, head, seq, dim). The object keeps a reference to the
+/// tensor, so passing a temporary tensor does not compile.
 class HeadView {
  public:
   HeadView(const Tensor& tensor, Layout layout, const Extents& extents)

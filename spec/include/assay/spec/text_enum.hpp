@@ -8,7 +8,7 @@
 
 namespace assay::spec {
 
-/// The texts of an enumeration's values: one list that parsing and printing share.
+/// The names of an enumeration's values as text, in one list for both parsing and printing.
 template <class Enum, std::size_t size>
 struct Spellings {
   std::array<std::pair<Enum, std::string_view>, size> entries;
@@ -23,7 +23,7 @@ struct Spellings {
       if (text == spelling) return entry;
     return std::nullopt;
   }
-  /// The accepted values for an error message: "a, b, c".
+  /// Returns the accepted values for an error message: "a, b, c".
   std::string choices() const {
     std::string joined;
     for (const auto& [entry, text] : entries) {
@@ -34,7 +34,7 @@ struct Spellings {
   }
 };
 
-/// Each enumeration E defines the texts of its values: `template <> inline constexpr auto
+/// Each enumeration E defines the names of its values: `template <> inline constexpr auto
 /// spellings_of<E> = Spellings<E, n>{...}`.
 template <class Enum>
 inline constexpr auto spellings_of = nullptr;
@@ -44,7 +44,7 @@ concept Spelled = requires(Enum value) {
   spellings_of<Enum>.text(value);
 };
 
-/// Returns the text that files, flags and messages use for the value.
+/// Returns the name of the value that files, flags and messages use.
 template <Spelled Enum>
 constexpr std::string_view to_string(Enum value) {
   return spellings_of<Enum>.text(value);

@@ -4,7 +4,7 @@
 
 namespace assay::spec {
 
-/// Returns whether `value` is legal for a numeric field of Numerics: such a field is a fraction
+/// Returns whether `value` is legal for a numeric field of Numerics. Every such field is a fraction
 /// from 0 to 1.
 constexpr bool is_share(double value) { return value >= 0 && value <= 1; }
 inline constexpr const char* share_choices = "a number from 0 to 1";

@@ -18,11 +18,11 @@
 
 namespace assay::spec {
 
-/// Entry points. f1 aclnnFlashAttentionScore, f2 ...V2 (adds start indices and pseType);
-/// l1 aclnnFlashAttentionVarLenScore (TND), l2 ...V2 (adds the same as f2), l3 ...V3 (l2 with
-/// separate rope tensors); f3 aclnnFlashAttentionScoreV3 (f2 with a sink);
-/// l5 aclnnFlashAttentionVarLenScoreV5 (l2 with softmaxOutLayout, a sink, and with rope tensors if
-/// the caller passes them).
+/// The entry points (API functions) of the forward operator. f1: aclnnFlashAttentionScore. f2:
+/// ...V2 (adds start indices and pseType). l1: aclnnFlashAttentionVarLenScore (TND). l2: ...V2
+/// (adds the same as f2). l3: ...V3 (l2 with separate rope tensors). f3: aclnnFlashAttentionScoreV3
+/// (f2 with a sink). l5: aclnnFlashAttentionVarLenScoreV5 (l2 with softmaxOutLayout, a sink, and
+/// with rope tensors if the caller passes them).
 enum class FlashForwardEntryPoint : std::uint8_t { f1, f2, l1, l2, l3, f3, l5 };
 
 template <>
@@ -36,7 +36,7 @@ inline constexpr auto spellings_of<FlashForwardEntryPoint> = Spellings<FlashForw
     {FlashForwardEntryPoint::l5, "l5"},
 }}};
 
-/// The parameters that an entry point has.
+/// The following functions return whether an entry point has a certain parameter or feature.
 constexpr bool is_unpadding(FlashForwardEntryPoint s) {
   return (s >= FlashForwardEntryPoint::l1 && s <= FlashForwardEntryPoint::l3) ||
          s == FlashForwardEntryPoint::l5;
@@ -47,7 +47,7 @@ constexpr bool has_pse_type(FlashForwardEntryPoint s) {
 constexpr bool has_rope(FlashForwardEntryPoint s) {
   return s == FlashForwardEntryPoint::l3 || s == FlashForwardEntryPoint::l5;
 }
-/// Returns whether a call without rope tensors is illegal.
+/// Returns whether the entry point requires rope tensors.
 constexpr bool requires_rope(FlashForwardEntryPoint s) { return s == FlashForwardEntryPoint::l3; }
 /// Returns whether the entry point has the attribute softmaxOutLayout.
 constexpr bool has_softmax_in_layout(FlashForwardEntryPoint s) {
@@ -58,14 +58,14 @@ constexpr bool has_sink(FlashForwardEntryPoint s) {
 }
 constexpr bool takes_fp32(FlashForwardEntryPoint) { return true; }
 
-/// Returns whether the documentation page of the entry point says that the product (a2, a3) has it.
-/// Expected values do not depend on the product.
+/// Returns whether the documentation page of the entry point lists the product (a2 or a3) as
+/// supported. Expected values do not depend on the product.
 bool supports(FlashForwardEntryPoint entry_point, Product product);
-/// Returns the id of the requirement (FAS-P*, SNKF-P*) that says which products have the entry
+/// Returns the id of the requirement (FAS-P*, SNKF-P*) that lists the products with this entry
 /// point.
 std::string_view product_requirement(FlashForwardEntryPoint entry_point, Product product);
 
-/// The value of innerPrecise with which fully masked rows have defined results.
+/// The value of innerPrecise that defines the results of fully masked rows.
 inline constexpr std::int64_t invalid_row_handling = 2;
 
 namespace detail {
@@ -78,8 +78,9 @@ inline constexpr auto forward_stages = std::to_array<Stage>({
 });
 }  // namespace detail
 
-/// Softmax attention, and the statistics that its gradient needs. Uses the names of the gradient,
-/// FlashAttentionScoreGrad; the pages of the forward call pse_shift "realShift".
+/// The forward operator of softmax attention, which also computes the statistics for its gradient.
+/// Members have the names that the documentation of the gradient uses. Only pse_shift has another
+/// name in the documentation of the forward: "realShift".
 struct FlashAttentionScore {
   static constexpr std::string_view name = "flash_attention_score";
   static constexpr bool has_softmax = true;
@@ -87,7 +88,7 @@ struct FlashAttentionScore {
   using EntryPoint = FlashForwardEntryPoint;
   using Problem = AttentionProblem;
 
-  /// The inputs with these names have the same shapes and meanings in the gradient.
+  /// The inputs. Inputs with the same names in the gradient have the same shapes and meanings.
   struct Inputs {
     Tensor query, key, value;
     std::optional<Tensor> atten_mask = {}, pse_shift = {}, drop_mask = {};
@@ -95,13 +96,15 @@ struct FlashAttentionScore {
     std::optional<Tensor> sink = {};  ///< (heads_q), fp32
   };
 
-  /// attention_out has the layout of query, with head_dim_v. For the statistics see
-  /// `statistics_shape`: eight equal copies of each, in the problem's statistics_order.
+  /// Outputs. attention_out has the layout of query, with head_dim_v channels. The statistics have
+  /// the shape `statistics_shape`: eight equal copies of each number, in the problem's
+  /// statistics_order.
   struct Outputs {
     Tensor softmax_max, softmax_sum, attention_out;
   };
 
-  /// The tensors and host arrays of phase 1. softmax_out is reserved: no kernel writes it.
+  /// The tensors, and the arrays in host memory, that phase 1 (the argument check) receives.
+  /// softmax_out is reserved: no kernel writes it.
   struct Parameters {
     Parameter query, query_rope, key, key_rope, value, pse_shift, drop_mask, padding_mask,
         atten_mask, sink, softmax_max, softmax_sum, softmax_out, attention_out;
@@ -110,7 +113,7 @@ struct FlashAttentionScore {
     bool workspace_size = true, executor = true;  ///< false: null pointers
   };
 
-  /// The numbers and strings of phase 1.
+  /// The attributes of a call: the numbers and strings that phase 1 (the argument check) receives.
   struct Attributes {
     double scale_value = 1.0, keep_prob = 1.0;
     std::int64_t pre_tokens = unbounded_tokens, next_tokens = unbounded_tokens, head_num = 1;
@@ -120,8 +123,8 @@ struct FlashAttentionScore {
         softmax_out_layout;  ///< l5: "" or "same_as_input"; nullopt: a null pointer
   };
 
-  /// The requirements on these entry points, whose ids begin with FAS-C, FAS-P and
-  /// SNKF-.
+  /// Returns the requirements on the entry points of this operator. Their ids begin with FAS-C,
+  /// FAS-P and SNKF-.
   static std::span<const Requirement<FlashAttentionScore>> requirements();
   static constexpr std::span<const Stage> stages() { return detail::forward_stages; }
 };
@@ -190,17 +193,17 @@ void visit_fields(Attributes& attributes, Visitor&& visit) {
   visit("softmax_out_layout", attributes.softmax_out_layout);
 }
 
-/// Returns the memory order of the statistics that the numerics declare for this entry point and
-/// softmaxOutLayout; nothing if they declare none.
+/// Returns the memory order of the statistics that a kernel declares in `numerics`, for this entry
+/// point and value of softmaxOutLayout. Returns nothing if the kernel declares none.
 inline std::optional<StatisticsOrder> declared_order(const Numerics& numerics,
                                                      FlashForwardEntryPoint entry_point,
                                                      SoftmaxInLayout layout) {
   return declared_order(numerics, has_softmax_in_layout(entry_point), layout);
 }
 
-/// Builds the call for `problem`. It omits fields for which the entry point has no parameter. A
-/// call with a mask passes `invalid_row_handling`, because with other values fully masked rows are
-/// undefined.
+/// Builds a call that computes `problem`. It omits fields for which the entry point has no
+/// parameter. A call with a mask passes `invalid_row_handling`, because with other values the
+/// results of fully masked rows are undefined.
 Call<FlashAttentionScore> call_of(const AttentionProblem& problem,
                                   FlashForwardEntryPoint entry_point, Product product,
                                   const Strides& inputs, const Strides& outputs);

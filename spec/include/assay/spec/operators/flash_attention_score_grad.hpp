@@ -20,12 +20,12 @@
 
 namespace assay::spec {
 
-/// Entry points. g1 aclnnFlashAttentionScoreGrad, g2 ...V2 (adds start indices and pseType);
-/// u1 aclnnFlashAttentionUnpaddingScoreGrad (TND), u2 ...V2 (adds the same as g2), u3 ...V3 (u2
-/// with separate rope tensors), u4 ...V4 (u1 with softmaxInLayout);
-/// g3 aclnnFlashAttentionScoreGradV3 (g2 with a sink and its gradient);
-/// u5 aclnnFlashAttentionUnpaddingScoreGradV5 (u2 with softmaxInLayout, a sink and its gradient,
-/// and with rope tensors if the caller passes them).
+/// The entry points (API functions) of the gradient. g1: aclnnFlashAttentionScoreGrad. g2: ...V2
+/// (adds start indices and pseType). u1: aclnnFlashAttentionUnpaddingScoreGrad (TND). u2: ...V2
+/// (adds the same as g2). u3: ...V3 (u2 with separate rope tensors). u4: ...V4 (u1 with
+/// softmaxInLayout). g3: aclnnFlashAttentionScoreGradV3 (g2 with a sink and its gradient). u5:
+/// aclnnFlashAttentionUnpaddingScoreGradV5 (u2 with softmaxInLayout, a sink and its gradient, and
+/// with rope tensors if the caller passes them).
 enum class FlashEntryPoint : std::uint8_t { g1, g2, u1, u2, u3, u4, g3, u5 };
 
 template <>
@@ -40,7 +40,7 @@ inline constexpr auto spellings_of<FlashEntryPoint> = Spellings<FlashEntryPoint,
     {FlashEntryPoint::u5, "u5"},
 }}};
 
-/// Which parameters an entry point has.
+/// The following functions return whether an entry point has a certain parameter or feature.
 constexpr bool is_unpadding(FlashEntryPoint s) {
   return (s >= FlashEntryPoint::u1 && s <= FlashEntryPoint::u4) || s == FlashEntryPoint::u5;
 }
@@ -54,7 +54,7 @@ constexpr bool has_pse_type(FlashEntryPoint s) {
 constexpr bool has_rope(FlashEntryPoint s) {
   return s == FlashEntryPoint::u3 || s == FlashEntryPoint::u5;
 }
-/// Returns whether a call without rope tensors is illegal.
+/// Returns whether the entry point requires rope tensors.
 constexpr bool requires_rope(FlashEntryPoint s) { return s == FlashEntryPoint::u3; }
 constexpr bool has_softmax_in_layout(FlashEntryPoint s) {
   return s == FlashEntryPoint::u4 || s == FlashEntryPoint::u5;
@@ -62,28 +62,30 @@ constexpr bool has_softmax_in_layout(FlashEntryPoint s) {
 /// Returns whether query may be FLOAT32.
 constexpr bool takes_fp32(FlashEntryPoint s) { return !has_sink(s); }
 
-/// Returns whether the documentation page of the entry point says that the product (a2, a3) has it.
-/// Expected values do not depend on the product.
+/// Returns whether the documentation page of the entry point lists the product (a2 or a3) as
+/// supported. Expected values do not depend on the product.
 bool supports(FlashEntryPoint entry_point, Product product);
-/// Returns the id of the requirement (FAG-P*, SNK-P*) that says which products have it.
+/// Returns the id of the requirement (FAG-P*, SNK-P*) that lists the products with this entry
+/// point.
 std::string_view product_requirement(FlashEntryPoint entry_point, Product product);
 
-/// The gradient of softmax attention. Uses the names of the documentation, in snake_case, without
-/// the endings Optional, In and Out.
+/// The gradient of softmax attention. Members have the documented names in snake_case, without the
+/// endings Optional, In and Out.
 struct FlashAttentionScoreGrad {
   static constexpr std::string_view name = "flash_attention_score_grad";
-  /// True if kernels compute a softmax. Then the fields of numerics presets for P and dS apply.
+  /// True if kernels of this operator compute a softmax. Kernels without a softmax have no P and no
+  /// dS, so a declared rounding of P or dS does not apply to them.
   static constexpr bool has_softmax = true;
 
   using EntryPoint = FlashEntryPoint;
 
   using Problem = AttentionProblem;
 
-  /// Shapes: query, dy and attention_in have the layout with heads_q; key and value have it with
-  /// heads_kv. softmax_max and softmax_sum are (batch, heads_q, seq_q, 8) in every padded layout
-  /// and (T1, heads_q, 8) in TND, where statistics_order gives their memory order. For pse_shift
-  /// and drop_mask see `pse_shape` and `drop_mask_shape`. sink is (heads_q), fp32; the statistics
-  /// include it.
+  /// Inputs. query, dy and attention_in have the problem's layout with heads_q heads; key and value
+  /// have it with heads_kv heads. softmax_max and softmax_sum are (batch, heads_q, seq_q, 8) in
+  /// every padded layout and (T1, heads_q, 8) in TND, where statistics_order gives their memory
+  /// order. For pse_shift and drop_mask see `pse_shape` and `drop_mask_shape`. sink is (heads_q),
+  /// fp32; the statistics include it.
   struct Inputs {
     Tensor query, key, value, dy, softmax_max, softmax_sum, attention_in;
     std::optional<Tensor> atten_mask = {};  ///< 1 excludes
@@ -94,17 +96,18 @@ struct FlashAttentionScoreGrad {
     std::optional<Tensor> sink = {};
   };
 
-  /// Tensors that phase 2 fills.
+  /// The tensors that phase 2 (the kernel run) fills.
   struct Outputs {
     Tensor dq, dk, dv;
     std::optional<Tensor> dq_rope = {}, dk_rope = {};
     std::optional<Tensor> dsink = {};  ///< (heads_q), fp32
-    /// Not documented: the gradients of the arrays and parameters of a user's formula, one after
-    /// the other, in one axis, fp32.
+    /// An extension that is not documented: the gradients of the arrays and parameters of a user's
+    /// formula, one after the other, in one fp32 axis.
     std::optional<Tensor> dformula = {};
   };
 
-  /// The tensors and host arrays of phase 1, by their documented names.
+  /// The tensors, and the arrays in host memory, that phase 1 (the argument check) receives, by
+  /// their documented names.
   struct Parameters {
     Parameter query, query_rope, key, key_rope, value, dy, pse_shift, drop_mask, padding_mask,
         atten_mask, softmax_max, softmax_sum, softmax_in, attention_in, sink, dq, dq_rope, dk,
@@ -114,7 +117,8 @@ struct FlashAttentionScoreGrad {
     bool workspace_size = true, executor = true;  ///< false: null pointers
   };
 
-  /// The numbers and strings of phase 1, by their documented names.
+  /// The attributes of a call: the numbers and strings that phase 1 (the argument check) receives,
+  /// by their documented names.
   struct Attributes {
     double scale_value = 1.0, keep_prob = 1.0;
     std::int64_t pre_tokens = unbounded_tokens, next_tokens = unbounded_tokens, head_num = 1;
@@ -124,13 +128,14 @@ struct FlashAttentionScoreGrad {
         softmax_in_layout;  ///< u4, u5: "" or "same_as_input"; nullopt: a null pointer
   };
 
-  /// The requirements on these entry points, whose ids begin with FAG-C, FAG-P, TND-, API- and
-  /// SNK-.
+  /// Returns the requirements on the entry points of this operator. Their ids begin with FAG-C,
+  /// FAG-P, TND-, API- and SNK-.
   static std::span<const Requirement<FlashAttentionScoreGrad>> requirements();
   static constexpr std::span<const Stage> stages() { return attention_stages; }
 };
 
-/// Calls visit(name, member) for every input, a Tensor or an optional one, by its documented name.
+/// Calls visit(name, member) for every input, by its documented name. A member is a Tensor or an
+/// optional Tensor.
 template <class Inputs, class Visitor>
 requires std::same_as<std::remove_const_t<Inputs>, FlashAttentionScoreGrad::Inputs>
 void visit_fields(Inputs& inputs, Visitor&& visit) {
@@ -162,8 +167,8 @@ void visit_fields(Outputs& outputs, Visitor&& visit) {
   visit("dformula", outputs.dformula);
 }
 
-/// Calls visit(name, member) for every tensor (a Parameter), host array (optional) and null pointer
-/// (bool) of a call.
+/// Calls visit(name, member) for every argument of a call that is a tensor (type Parameter), an
+/// array in host memory (optional) or a pointer that may be null (bool).
 template <class Parameters, class Visitor>
 requires std::same_as<std::remove_const_t<Parameters>, FlashAttentionScoreGrad::Parameters>
 void visit_fields(Parameters& parameters, Visitor&& visit) {
@@ -214,17 +219,17 @@ void visit_fields(Attributes& attributes, Visitor&& visit) {
   visit("softmax_in_layout", attributes.softmax_in_layout);
 }
 
-/// Returns the memory order of the statistics that the numerics declare for this entry point and
-/// softmaxInLayout; nothing if they declare none.
+/// Returns the memory order of the statistics that a kernel declares in `numerics`, for this entry
+/// point and value of softmaxInLayout. Returns nothing if the kernel declares none.
 inline std::optional<StatisticsOrder> declared_order(const Numerics& numerics,
                                                      FlashEntryPoint entry_point,
                                                      SoftmaxInLayout layout) {
   return declared_order(numerics, has_softmax_in_layout(entry_point), layout);
 }
 
-/// Builds the call for `problem`. Strides are given for inputs and for outputs; statistics, mask
-/// and position bias get the strides of the inputs. Fields for which the entry point has no
-/// parameter are left out.
+/// Builds a call that computes `problem`. `inputs` and `outputs` give the strides of the tensors;
+/// statistics, mask and position bias get the strides of the inputs. Sets no field for which the
+/// entry point has no parameter.
 Call<FlashAttentionScoreGrad> call_of(const FlashAttentionScoreGrad::Problem& problem,
                                       FlashEntryPoint entry_point, Product product,
                                       const Strides& inputs, const Strides& outputs);

@@ -18,16 +18,17 @@
 
 namespace assay::spec {
 
-/// The one entry point, aclnnNsaCompress.
+/// The entry points (API functions) of the operator. There is only one, aclnnNsaCompress.
 enum class NsaCompressEntryPoint : std::uint8_t { f1 };
 
 template <>
 inline constexpr auto spellings_of<NsaCompressEntryPoint> =
     Spellings<NsaCompressEntryPoint, 1>{{{{NsaCompressEntryPoint::f1, "f1"}}}};
 
-/// Returns whether the documentation page of the entry point says that the product (a2, a3) has it.
+/// Returns whether the documentation page of the entry point lists the product (a2 or a3) as
+/// supported.
 bool supports(NsaCompressEntryPoint entry_point, Product product);
-/// Returns the id of the requirement (NSCF-C10*) that says which products have the entry point.
+/// Returns the id of the requirement (NSCF-C10*) that lists the products with this entry point.
 std::string_view product_requirement(NsaCompressEntryPoint entry_point, Product product);
 
 namespace detail {
@@ -37,29 +38,31 @@ inline constexpr auto nsa_compress_stages = std::to_array<Stage>({
 });
 }  // namespace detail
 
-/// Shortens a key or value tensor by weighted sums over sliding windows. Uses the names of the
-/// documentation, in snake_case, without the ending Optional.
+/// The operator NsaCompress, which shortens a key or value tensor by weighted sums over sliding
+/// windows. Members have the documented names in snake_case, without the ending Optional.
 struct NsaCompress {
   static constexpr std::string_view name = "nsa_compress";
-  /// True if kernels compute a softmax: then the P and dS fields of numerics presets apply.
+  /// True if kernels of this operator compute a softmax. Kernels without a softmax have no P and no
+  /// dS, so a declared rounding of P or dS does not apply to them.
   static constexpr bool has_softmax = false;
 
   using EntryPoint = NsaCompressEntryPoint;
   using Problem = CompressionProblem;
   using Attributes = CompressionAttributes;
-  /// input (T, heads, head_dim) and weight (compress_block_size, heads), with T tokens in all.
+  /// Inputs: input (T, heads, head_dim) and weight (compress_block_size, heads), where T is the
+  /// number of tokens of all sequences.
   struct Inputs {
     using Operator = NsaCompress;
     Tensor input, weight;
   };
 
-  /// output (T', heads, head_dim), with T' windows in all.
+  /// Output: output (T', heads, head_dim), where T' is the number of windows of all sequences.
   struct Outputs {
     using Operator = NsaCompress;
     Tensor output;
   };
 
-  /// The tensors and host arrays of phase 1.
+  /// The tensors, and the arrays in host memory, that phase 1 (the argument check) receives.
   struct Parameters {
     using Operator = NsaCompress;
     Parameter input, weight, output;
@@ -67,7 +70,7 @@ struct NsaCompress {
     bool workspace_size = true, executor = true;           ///< false: null pointers
   };
 
-  /// The type that `table_of` returns.
+  /// The list of the operator's tensors and arguments, in the form that `table_of` needs.
   static constexpr auto table() {
     return std::tuple{TensorRow{"input", &Parameters::input, &Inputs::input, input_shape},
                       TensorRow{"weight", &Parameters::weight, &Inputs::weight, weight_shape},
@@ -84,7 +87,7 @@ struct NsaCompress {
 template <>
 inline constexpr auto table_of<NsaCompress> = NsaCompress::table();
 
-/// Builds the call for `problem`. Strides are given for inputs and for outputs.
+/// Builds a call that computes `problem`. `inputs` and `outputs` give the strides of the tensors.
 Call<NsaCompress> call_of(const CompressionProblem& problem, NsaCompressEntryPoint entry_point,
                           Product product, const Strides& inputs, const Strides& outputs);
 

@@ -18,16 +18,17 @@
 
 namespace assay::spec {
 
-/// The one entry point, aclnnNsaCompressGrad.
+/// The entry points (API functions) of the operator. There is only one, aclnnNsaCompressGrad.
 enum class CompressEntryPoint : std::uint8_t { c1 };
 
 template <>
 inline constexpr auto spellings_of<CompressEntryPoint> =
     Spellings<CompressEntryPoint, 1>{{{{CompressEntryPoint::c1, "c1"}}}};
 
-/// Returns whether the documentation page of the entry point says that the product (a2, a3) has it.
+/// Returns whether the documentation page of the entry point lists the product (a2 or a3) as
+/// supported.
 bool supports(CompressEntryPoint entry_point, Product product);
-/// Returns the id of the requirement (NSAC-C01*) that says which products have the entry point.
+/// Returns the id of the requirement (NSAC-C01*) that lists the products with this entry point.
 std::string_view product_requirement(CompressEntryPoint entry_point, Product product);
 
 namespace detail {
@@ -43,32 +44,34 @@ inline constexpr auto compress_stages = std::to_array<Stage>({
     {"output_grad, or the choice of the windows that contain a token", detail::of_windows},
 });
 
-/// The gradient of a compression: weighted sums over sliding windows shorten a key or value tensor.
-/// Uses the names of the documentation, in snake_case, without the endings Optional and Out.
+/// The gradient of NsaCompress, which shortens a key or value tensor by weighted sums over sliding
+/// windows. Members have the documented names in snake_case, without the endings Optional and Out.
 struct NsaCompressGrad {
   static constexpr std::string_view name = "nsa_compress_grad";
-  /// True if kernels compute a softmax: then the P and dS fields of numerics presets apply.
+  /// True if kernels of this operator compute a softmax. Kernels without a softmax have no P and no
+  /// dS, so a declared rounding of P or dS does not apply to them.
   static constexpr bool has_softmax = false;
 
   using EntryPoint = CompressEntryPoint;
   using Problem = CompressionProblem;
   using Attributes = CompressionAttributes;
 
-  /// Shapes, where T is the number of tokens of all sequences and T' the number of windows:
-  /// output_grad (T', heads, head_dim), input (T, heads, head_dim), weight (compress_block_size,
-  /// heads).
+  /// Inputs: output_grad (T', heads, head_dim), input (T, heads, head_dim), weight
+  /// (compress_block_size, heads). T is the number of tokens of all sequences, T' the number of
+  /// windows.
   struct Inputs {
     using Operator = NsaCompressGrad;
     Tensor output_grad, input, weight;
   };
 
-  /// Tensors that phase 2 fills.
+  /// The tensors that phase 2 (the kernel run) fills.
   struct Outputs {
     using Operator = NsaCompressGrad;
     Tensor input_grad, weight_grad;
   };
 
-  /// The tensors and host arrays of phase 1, by their documented names.
+  /// The tensors, and the arrays in host memory, that phase 1 (the argument check) receives, by
+  /// their documented names.
   struct Parameters {
     using Operator = NsaCompressGrad;
     Parameter output_grad, input, weight, input_grad, weight_grad;
@@ -97,7 +100,7 @@ inline constexpr auto table_of<NsaCompressGrad> =
                ArgumentRow{"workspace_size", &NsaCompressGrad::Parameters::workspace_size},
                ArgumentRow{"executor", &NsaCompressGrad::Parameters::executor}};
 
-/// Builds the call for `problem`. Strides are given for inputs and for outputs.
+/// Builds a call that computes `problem`. `inputs` and `outputs` give the strides of the tensors.
 Call<NsaCompressGrad> call_of(const CompressionProblem& problem, CompressEntryPoint entry_point,
                               Product product, const Strides& inputs, const Strides& outputs);
 

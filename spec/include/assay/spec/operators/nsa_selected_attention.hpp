@@ -18,16 +18,17 @@
 
 namespace assay::spec {
 
-/// The one entry point, aclnnNsaSelectedAttention.
+/// The entry points (API functions) of the operator. There is only one, aclnnNsaSelectedAttention.
 enum class SelectedForwardEntryPoint : std::uint8_t { f1 };
 
 template <>
 inline constexpr auto spellings_of<SelectedForwardEntryPoint> =
     Spellings<SelectedForwardEntryPoint, 1>{{{{SelectedForwardEntryPoint::f1, "f1"}}}};
 
-/// Returns whether the documentation page of the entry point says that the product (a2, a3) has it.
+/// Returns whether the documentation page of the entry point lists the product (a2 or a3) as
+/// supported.
 bool supports(SelectedForwardEntryPoint entry_point, Product product);
-/// Returns the id of the requirement (NSSF-C14*) that says which products have the entry point.
+/// Returns the id of the requirement (NSSF-C14*) that lists the products with this entry point.
 std::string_view product_requirement(SelectedForwardEntryPoint entry_point, Product product);
 
 namespace detail {
@@ -40,19 +41,20 @@ inline constexpr auto selected_forward_stages = std::to_array<Stage>({
 });
 }  // namespace detail
 
-/// Softmax attention in which every query attends to the key blocks that it lists, and the
-/// statistics that its gradient needs. Uses the names of the documents, in snake_case, without the
+/// Softmax attention in which every query attends to the key blocks in its list. It also computes
+/// the statistics for its gradient. Members have the documented names in snake_case, without the
 /// endings Optional and Out; attention_out keeps its "out".
 struct NsaSelectedAttention {
   static constexpr std::string_view name = "nsa_selected_attention";
-  /// True if kernels compute a softmax: then the P and dS fields of numerics presets apply.
+  /// True if kernels of this operator compute a softmax. Kernels without a softmax have no P and no
+  /// dS, so a declared rounding of P or dS does not apply to them.
   static constexpr bool has_softmax = true;
 
   using EntryPoint = SelectedForwardEntryPoint;
   using Problem = SelectionProblem;
   using Attributes = SelectionAttributes;
 
-  /// The inputs with these names have the same shapes and meanings in the gradient.
+  /// The inputs. Inputs with the same names in the gradient have the same shapes and meanings.
   struct Inputs {
     using Operator = NsaSelectedAttention;
     Tensor query, key, value;
@@ -61,14 +63,14 @@ struct NsaSelectedAttention {
     std::optional<Tensor> atten_mask = {};  ///< 1 excludes; ignored except in sparse mode 2
   };
 
-  /// softmax_max and softmax_sum (T1, heads_q, 8), eight equal copies of each; attention_out (T1,
-  /// heads_q, head_dim_v).
+  /// Outputs: softmax_max and softmax_sum (T1, heads_q, 8), which hold eight equal copies of each
+  /// number; attention_out (T1, heads_q, head_dim_v).
   struct Outputs {
     using Operator = NsaSelectedAttention;
     Tensor softmax_max, softmax_sum, attention_out;
   };
 
-  /// The tensors and host arrays of phase 1.
+  /// The tensors, and the arrays in host memory, that phase 1 (the argument check) receives.
   struct Parameters {
     using Operator = NsaSelectedAttention;
     Parameter query, key, value, topk_indices, atten_mask, softmax_max, softmax_sum, attention_out;
@@ -77,7 +79,7 @@ struct NsaSelectedAttention {
     bool workspace_size = true, executor = true;  ///< false: null pointers
   };
 
-  /// The value of `table_of`.
+  /// The list of the operator's tensors and arguments, in the form that `table_of` needs.
   static constexpr auto table() {
     const auto of_fp32 = [](const Problem&) { return DType::fp32; };
     return std::tuple{
@@ -108,7 +110,7 @@ struct NsaSelectedAttention {
 template <>
 inline constexpr auto table_of<NsaSelectedAttention> = NsaSelectedAttention::table();
 
-/// Builds the call for `problem`. Strides are given for inputs and for outputs.
+/// Builds a call that computes `problem`. `inputs` and `outputs` give the strides of the tensors.
 Call<NsaSelectedAttention> call_of(const SelectionProblem& problem,
                                    SelectedForwardEntryPoint entry_point, Product product,
                                    const Strides& inputs, const Strides& outputs);

@@ -17,24 +17,27 @@
 
 namespace assay::spec {
 
-/// The one entry point, aclnnNsaSelectedAttentionGrad.
+/// The entry points (API functions) of the operator. There is only one,
+/// aclnnNsaSelectedAttentionGrad.
 enum class SelectedEntryPoint : std::uint8_t { s1 };
 
 template <>
 inline constexpr auto spellings_of<SelectedEntryPoint> =
     Spellings<SelectedEntryPoint, 1>{{{{SelectedEntryPoint::s1, "s1"}}}};
 
-/// Returns whether the documentation page of the entry point says that the product (a2, a3) has it.
+/// Returns whether the documentation page of the entry point lists the product (a2 or a3) as
+/// supported.
 bool supports(SelectedEntryPoint entry_point, Product product);
-/// Returns the id of the requirement (NSAS-C01*) that says which products have the entry point.
+/// Returns the id of the requirement (NSAS-C01*) that lists the products with this entry point.
 std::string_view product_requirement(SelectedEntryPoint entry_point, Product product);
 
-/// The gradient of softmax attention in which every query attends to the key blocks that it lists.
-/// Uses the names of the documentation, in snake_case, without the ending Optional. The names of
-/// the gradients are also without the ending Out; attentionOut and attentionOutGrad keep it.
+/// The gradient of softmax attention in which every query attends to the key blocks in its list.
+/// Members have the documented names in snake_case, without the ending Optional. The gradients also
+/// lose the ending Out; attentionOut and attentionOutGrad keep it.
 struct NsaSelectedAttentionGrad {
   static constexpr std::string_view name = "nsa_selected_attention_grad";
-  /// True if kernels compute a softmax: then the P and dS fields of numerics presets apply.
+  /// True if kernels of this operator compute a softmax. Kernels without a softmax have no P and no
+  /// dS, so a declared rounding of P or dS does not apply to them.
   static constexpr bool has_softmax = true;
 
   using EntryPoint = SelectedEntryPoint;
@@ -42,10 +45,10 @@ struct NsaSelectedAttentionGrad {
   using Problem = SelectionProblem;
   using Attributes = SelectionAttributes;
 
-  /// Shapes, where T1 and T2 are the numbers of tokens of all sequences: query (T1, heads_q,
-  /// head_dim), attention_out and attention_out_grad (T1, heads_q, head_dim_v), key (T2, heads_kv,
-  /// head_dim), value (T2, heads_kv, head_dim_v), softmax_max and softmax_sum (T1, heads_q, 8),
-  /// topk_indices (T1, heads_kv, selected_block_count).
+  /// Inputs, where T1 and T2 are the numbers of query tokens and key tokens of all sequences: query
+  /// (T1, heads_q, head_dim), attention_out and attention_out_grad (T1, heads_q, head_dim_v), key
+  /// (T2, heads_kv, head_dim), value (T2, heads_kv, head_dim_v), softmax_max and softmax_sum (T1,
+  /// heads_q, 8), topk_indices (T1, heads_kv, selected_block_count).
   struct Inputs {
     using Operator = NsaSelectedAttentionGrad;
     Tensor query, key, value, attention_out, attention_out_grad, softmax_max, softmax_sum;
@@ -54,13 +57,14 @@ struct NsaSelectedAttentionGrad {
     std::optional<Tensor> atten_mask = {};  ///< 1 excludes; ignored except in sparse mode 2
   };
 
-  /// Tensors that phase 2 fills.
+  /// The tensors that phase 2 (the kernel run) fills.
   struct Outputs {
     using Operator = NsaSelectedAttentionGrad;
     Tensor dq, dk, dv;
   };
 
-  /// The tensors and host arrays of phase 1, by their documented names.
+  /// The tensors, and the arrays in host memory, that phase 1 (the argument check) receives, by
+  /// their documented names.
   struct Parameters {
     using Operator = NsaSelectedAttentionGrad;
     Parameter query, key, value, attention_out, attention_out_grad, softmax_max, softmax_sum,
@@ -70,7 +74,7 @@ struct NsaSelectedAttentionGrad {
     bool workspace_size = true, executor = true;  ///< false: null pointers
   };
 
-  /// The value of `table_of`.
+  /// The list of the operator's tensors and arguments, in the form that `table_of` needs.
   static constexpr auto table() {
     const auto of_fp32 = [](const Problem&) { return DType::fp32; };
     return std::tuple{
@@ -106,7 +110,7 @@ struct NsaSelectedAttentionGrad {
 template <>
 inline constexpr auto table_of<NsaSelectedAttentionGrad> = NsaSelectedAttentionGrad::table();
 
-/// Builds the call for `problem`. Strides are given for inputs and for outputs.
+/// Builds a call that computes `problem`. `inputs` and `outputs` give the strides of the tensors.
 Call<NsaSelectedAttentionGrad> call_of(const SelectionProblem& problem,
                                        SelectedEntryPoint entry_point, Product product,
                                        const Strides& inputs, const Strides& outputs);

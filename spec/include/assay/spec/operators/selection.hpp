@@ -12,12 +12,12 @@
 #include "assay/spec/tensor.hpp"
 #include "assay/spec/text_enum.hpp"
 
-/// The parts that NsaSelectedAttention and its gradient share: one legal computation, and the
-/// attributes of a call.
+/// The common part of NsaSelectedAttention and its gradient: the description of a computation, and
+/// the attributes of a call.
 namespace assay::spec {
 
-/// How the attention mask is passed: not at all, or as the lower triangle of 2048 x 2048 elements.
-/// In sparse mode 0 its elements are zeros.
+/// The form in which a call passes the attention mask: not at all, or as a lower triangle of 2048 x
+/// 2048 elements. In sparse mode 0 its elements are zeros.
 /// Source: aclnnNsaSelectedAttentionGrad.md (attenMaskOptional).
 enum class SelectedMask : std::uint8_t { absent, compressed };
 
@@ -27,13 +27,14 @@ inline constexpr auto spellings_of<SelectedMask> = Spellings<SelectedMask, 2>{{{
     {SelectedMask::compressed, "compressed"},
 }}};
 
-/// One legal computation of NsaSelectedAttention or of its gradient; the layout is TND.
+/// Describes one legal computation of NsaSelectedAttention or of its gradient: shapes, types and
+/// options, but no tensors. The layout is TND.
 struct SelectionProblem {
   DType dtype = DType::bf16;
   std::int64_t batch = 1, heads_q = 1, heads_kv = 1, seq_q = 16, seq_kv = 64;
-  /// The length of every sequence; empty: all sequences have length seq_q (seq_kv). Otherwise it
-  /// has batch entries, whose maximum is seq_q (seq_kv). No sequence is empty. Lengths of keys
-  /// are multiples of selected_block_size.
+  /// The length of every sequence. Empty: all sequences have length seq_q (seq_kv). Otherwise there
+  /// are `batch` lengths, and seq_q (seq_kv) is their maximum. No sequence is empty. Lengths of
+  /// keys are multiples of selected_block_size.
   std::vector<std::int64_t> lengths_q, lengths_kv;
   std::int64_t head_dim = 192, head_dim_v = 128;  ///< 192 or 128 each
   double scale_value = 0.0625;                    ///< must be representable as float
@@ -52,7 +53,8 @@ struct SelectionProblem {
   friend bool operator==(const SelectionProblem&, const SelectionProblem&) = default;
 };
 
-/// The numbers and strings of phase 1, by their documented names.
+/// The attributes of a call: the numbers and strings that phase 1 (the argument check) receives, by
+/// their documented names.
 struct SelectionAttributes {
   double scale_value = 1.0;
   std::int64_t selected_block_size = 64, selected_block_count = 16, head_num = 1;
@@ -60,8 +62,8 @@ struct SelectionAttributes {
   std::int64_t sparse_mode = 0;
 };
 
-/// Calls visit(name, member, meaning) for every field of a problem. Flags, JSON, HDF5 and the
-/// shrinking of failing cases use this list.
+/// Calls visit(name, member, meaning) for every field of this struct. Command-line flags, JSON,
+/// HDF5 and the reduction of failing test cases use this list.
 template <class Problem, class Visitor>
 requires std::same_as<std::remove_const_t<Problem>, SelectionProblem>
 void visit_fields(Problem& problem, Visitor&& visit) {
@@ -101,28 +103,30 @@ void visit_fields(Attributes& attributes, Visitor&& visit) {
   visit("sparse_mode", attributes.sparse_mode);
 }
 
-/// Return the extents of query and dq; of attention_out and its gradient; of key and dk; of value
-/// and dv; of topk_indices. topk_indices has one row of selected_block_count indices for every
-/// token and key head. Cost: O(batch) if the lengths differ.
+/// Return the extents of: query and dq; attention_out and its gradient; key and dk; value and dv;
+/// topk_indices. topk_indices has one row of selected_block_count indices for every token and key
+/// head. Cost: O(batch) if the lengths differ.
 Extents query_extents(const SelectionProblem& problem);
 Extents attention_out_extents(const SelectionProblem& problem);
 Extents key_extents(const SelectionProblem& problem);
 Extents value_extents(const SelectionProblem& problem);
 Extents topk_extents(const SelectionProblem& problem);
 
-/// The shapes of the tensors with these extents.
+/// Return the shapes of the tensors: query, attention_out, key, value and topk_indices.
 Shape query_shape(const SelectionProblem& problem);
 Shape attention_out_shape(const SelectionProblem& problem);
 Shape key_shape(const SelectionProblem& problem);
 Shape value_shape(const SelectionProblem& problem);
 Shape topk_shape(const SelectionProblem& problem);
 
-/// The shapes of the statistics and of the mask. Errors: std::invalid_argument for an absent mask.
+/// Return the shapes of the softmax statistics and of the mask. Errors: std::invalid_argument if
+/// the call has no mask.
 Shape statistics_shape(const SelectionProblem& problem);
 Shape mask_shape(const SelectionProblem& problem);
-/// Returns statistics_shape(problem). Every type of problem has a function of this name.
+/// Returns statistics_shape(problem). Every struct that describes a computation has a function with
+/// this name, so that templates can use it.
 Shape row_statistics_shape(const SelectionProblem& problem);
-/// The shape of the mask; no axes if it is absent.
+/// Returns the shape of the mask; without axes if the mask is absent.
 Shape passed_mask_shape(const SelectionProblem& problem);
 
 }  // namespace assay::spec

@@ -20,20 +20,22 @@
 
 namespace assay::spec {
 
-/// The one entry point, aclnnSparseFlashAttentionGrad.
+/// The entry points (API functions) of the operator. There is only one,
+/// aclnnSparseFlashAttentionGrad.
 enum class SparseFlashEntryPoint : std::uint8_t { g1 };
 
 template <>
 inline constexpr auto spellings_of<SparseFlashEntryPoint> =
     Spellings<SparseFlashEntryPoint, 1>{{{{SparseFlashEntryPoint::g1, "g1"}}}};
 
-/// Returns whether the page of the entry point offers it on the product, and the requirement that
-/// says so.
+/// The first function returns whether the documentation page of the entry point lists the product
+/// as supported. The second returns the id of the requirement that says so.
 bool supports(SparseFlashEntryPoint entry_point, Product product);
 std::string_view product_requirement(SparseFlashEntryPoint entry_point, Product product);
 
-/// given: value is a tensor with the elements of key. merged: value is a null pointer, the values
-/// are the keys without rope, and d_key is the sum of both gradients.
+/// How a call passes the values. given: `value` is a tensor with the same elements as key. merged:
+/// `value` is a null pointer, the kernel uses the keys without their rope part as values, and d_key
+/// is the sum of both gradients.
 enum class SparseValue : std::uint8_t { given, merged };
 
 template <>
@@ -42,15 +44,16 @@ inline constexpr auto spellings_of<SparseValue> = Spellings<SparseValue, 2>{{{
     {SparseValue::merged, "merged"},
 }}};
 
-/// One legal computation. Key and value have one head, whose size is 512.
+/// Describes one legal computation: shapes, types and options, but no tensors. Key and value have
+/// one head, with 512 channels.
 struct SparseFlashProblem {
   static constexpr std::int64_t head_dim = 512, most_rope = 64;
 
   DType dtype = DType::bf16;
   Layout layout = Layout::bsnd;  ///< BSND or TND
   std::int64_t batch = 1, heads_q = 1, seq_q = 4, seq_kv = 16;
-  /// TND: the length of every sequence; empty: all sequences have length seq_q (seq_kv). Otherwise
-  /// it has batch entries, whose maximum is seq_q (seq_kv).
+  /// TND: the length of every sequence. Empty: all sequences have length seq_q (seq_kv). Otherwise
+  /// there are `batch` lengths, and seq_q (seq_kv) is their maximum.
   std::vector<std::int64_t> lengths_q, lengths_kv;
   std::int64_t head_dim_rope = most_rope;  ///< 64, or 0: no rope tensors
   SparseValue value_form = SparseValue::given;
@@ -70,7 +73,7 @@ struct SparseFlashProblem {
   }
 };
 
-/// Calls visit(name, member, meaning) for every field of a problem.
+/// Calls visit(name, member, meaning) for every field of this struct.
 template <class Problem, class Visitor>
 requires std::same_as<std::remove_const_t<Problem>, SparseFlashProblem>
 void visit_fields(Problem& p, Visitor&& visit) {
@@ -94,8 +97,8 @@ void visit_fields(Problem& p, Visitor&& visit) {
         "last query");
 }
 
-/// Extents of query, out, d_out and d_query; of key, value and their gradients; of the rope tensors
-/// (dim 0 without rope); of sparse_indices.
+/// Return the extents of: query, out, d_out and d_query; key, value and their gradients; the rope
+/// tensors (dim 0 without rope); sparse_indices.
 Extents query_extents(const SparseFlashProblem& problem);
 Extents key_extents(const SparseFlashProblem& problem);
 Extents query_rope_extents(const SparseFlashProblem& problem);
@@ -132,40 +135,43 @@ inline constexpr auto sparse_flash_stages = std::to_array<Stage>({
 }  // namespace detail
 
 /// The gradient of softmax attention in which every query attends to the tokens or blocks of tokens
-/// that it lists. All query heads read one key head; an additional part of query and key, the rope
-/// part, takes part in the scores only. Names are those of the documentation, in snake_case,
-/// without the endings Optional and Out; out keeps its name.
+/// in its list. All query heads read the same key head. Query and key have an additional rope part,
+/// which takes part only in the scores. Members have the documented names in snake_case, without
+/// the endings Optional and Out; `out` keeps its name.
 struct SparseFlashAttentionGrad {
   static constexpr std::string_view name = "sparse_flash_attention_grad";
-  /// True if kernels compute a softmax: then the P and dS fields of numerics presets apply.
+  /// True if kernels of this operator compute a softmax. Kernels without a softmax have no P and no
+  /// dS, so a declared rounding of P or dS does not apply to them.
   static constexpr bool has_softmax = true;
 
   using EntryPoint = SparseFlashEntryPoint;
   using Problem = SparseFlashProblem;
 
-  /// Shapes in TND and BSND: query, d_out, out (T1, N1, 512), (B, S1, N1, 512); key, value (T2, 1,
-  /// 512), (B, S2, 1, 512); softmax_max and softmax_sum (1, T1, N1), (B, 1, S1, N1); sparse_indices
-  /// (T1, 1, K), (B, S1, 1, K); query_rope and key_rope like query and key, with 64 channels.
+  /// Inputs, with their shapes in TND and in BSND: query, d_out, out (T1, N1, 512), (B, S1, N1,
+  /// 512); key, value (T2, 1, 512), (B, S2, 1, 512); softmax_max and softmax_sum (1, T1, N1), (B,
+  /// 1, S1, N1); sparse_indices (T1, 1, K), (B, S1, 1, K); query_rope and key_rope like query and
+  /// key, with 64 channels.
   struct Inputs {
     using Operator = SparseFlashAttentionGrad;
     Tensor query, key;
     std::optional<Tensor> value = {};
-    Tensor sparse_indices;  ///< int32: entry v is the keys v * sparse_block_size ... of the query's
-                            ///< own sequence; entries after the last one are -1
+    /// int32. The entry v means the block of keys that starts at key v * sparse_block_size of the
+    /// query's own sequence. If a list has fewer entries than its row, the rest of the row is -1.
+    Tensor sparse_indices;
     Tensor d_out, out, softmax_max, softmax_sum;
     std::optional<Tensor> actual_seq_lengths_query = {},
                           actual_seq_lengths_kv = {};  ///< TND: int32, inclusive sums
     std::optional<Tensor> query_rope = {}, key_rope = {};
   };
 
-  /// Tensors that phase 2 fills.
+  /// The tensors that phase 2 (the kernel run) fills.
   struct Outputs {
     using Operator = SparseFlashAttentionGrad;
     Tensor d_query, d_key;
     std::optional<Tensor> d_value = {}, d_query_rope = {}, d_key_rope = {};
   };
 
-  /// The tensors of phase 1, by their documented names.
+  /// The tensors that phase 1 (the argument check) receives, by their documented names.
   struct Parameters {
     using Operator = SparseFlashAttentionGrad;
     Parameter query, key, value, sparse_indices, d_out, out, softmax_max, softmax_sum,
@@ -174,7 +180,8 @@ struct SparseFlashAttentionGrad {
     bool workspace_size = true, executor = true;  ///< false: null pointers
   };
 
-  /// The numbers and strings of phase 1, by their documented names.
+  /// The attributes of a call: the numbers and strings that phase 1 (the argument check) receives,
+  /// by their documented names.
   struct Attributes {
     double scale_value = 1.0;
     std::int64_t sparse_block_size = 1;
@@ -184,7 +191,8 @@ struct SparseFlashAttentionGrad {
     std::int64_t deterministic = 0;
   };
 
-  /// The value of `table_of`: each tensor with its shape. A shape without axes: a null pointer.
+  /// The list of the operator's tensors with their shapes, in the form that `table_of` needs. A
+  /// shape without axes means a null pointer.
   static constexpr auto table() {
     const auto of_fp32 = [](const Problem&) { return DType::fp32; };
     const auto of_int32 = [](const Problem&) { return DType::int32; };
@@ -247,7 +255,7 @@ void visit_fields(Attributes& a, Visitor&& visit) {
   visit("deterministic", a.deterministic);
 }
 
-/// Builds the call for `problem`. Strides are given for inputs and for outputs.
+/// Builds a call that computes `problem`. `inputs` and `outputs` give the strides of the tensors.
 Call<SparseFlashAttentionGrad> call_of(const SparseFlashProblem& problem,
                                        SparseFlashEntryPoint entry_point, Product product,
                                        const Strides& inputs, const Strides& outputs);

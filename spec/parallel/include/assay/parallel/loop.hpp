@@ -10,23 +10,22 @@
 #include <optional>
 #include <type_traits>
 
-/// Parallel loops. All layers use these loops, so that they fail in the same way:
+/// Parallel loops. All parts of the program use these loops, so that they fail in the same way:
 ///
 /// - The first exception ends the loop: no new iteration starts, running iterations finish, and the
-/// exception is rethrown to the caller.
+///   exception is rethrown to the caller.
 /// - A thread that cannot be started, or cannot allocate its workspace, does not take part; the
-/// others do its work. The calling thread always takes part.
+///   others do its work. The calling thread always takes part.
 ///
-/// Therefore no iteration may wait for another thread to start. It may wait for the result of an
-/// earlier iteration if that iteration also signals a failure.
+/// Therefore no iteration may wait for another thread to start. An iteration may wait for the
+/// result of an earlier iteration if that iteration also signals a failure.
 namespace assay::parallel {
 
-/// Converts a requested number of threads to the number that is used; 0 means all threads of the
-/// machine.
+/// Converts a requested number of threads to the actual number; 0 means all threads of the machine.
 std::int64_t thread_count(std::int64_t asked);
 
-/// While an object of this class exists, loops that the same thread starts with 0 threads use one
-/// thread. Use it in work that already runs on all threads.
+/// While an object of this class exists, loops of the same thread that request 0 threads use only
+/// one thread. Use it in work that already occupies all threads.
 class Alone {
  public:
   Alone();
@@ -41,9 +40,9 @@ class Alone {
 /// Threads that do the work of one loop, and the first exception of any of them.
 class Team {
  public:
-  /// Calls member(0) in this thread, and member(1) .. member(threads - 1) each in a new thread. If
-  /// a thread cannot be started, its call is left out. Returns after all calls have ended.
-  /// Errors: rethrows the first exception.
+  /// Calls the function `member` once per thread: member(0) in this thread, and member(1) ..
+  /// member(threads - 1) each in a new thread. Omits the calls whose thread cannot be started.
+  /// Returns after all calls have ended. Errors: rethrows the first exception.
   void run(std::int64_t threads, const std::function<void(std::int64_t thread)>& member);
 
   /// Stores the exception unless an earlier exception is already stored.
@@ -56,7 +55,8 @@ class Team {
   std::exception_ptr failure_;
 };
 
-/// Returns make(thread). If make cannot allocate, returns nothing; thread 0 rethrows the exception.
+/// Returns make(thread), the workspace of a thread. If memory is exhausted, thread 0 rethrows the
+/// exception and all other threads return nothing.
 template <class Make>
 std::optional<std::invoke_result_t<const Make&, std::int64_t>> equipment(const Make& make,
                                                                          std::int64_t thread) {
@@ -68,9 +68,9 @@ std::optional<std::invoke_result_t<const Make&, std::int64_t>> equipment(const M
   }
 }
 
-/// Calls next() until it returns nothing, and distributes the items that it returned. One thread at
-/// a time calls next(), so items start in their order. Each thread t calls make(t) once, and calls
-/// the resulting function for each of its items.
+/// Calls next() until it returns nothing, and distributes the returned items among the threads. One
+/// thread at a time calls next(), so items start in their order. Each thread t calls make(t) once,
+/// and calls the resulting function for each of its items.
 template <class Next, class Make>
 void work_off(Next next, const Make& make, std::int64_t threads) {
   Team team;
