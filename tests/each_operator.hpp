@@ -11,10 +11,11 @@ namespace assay::tests {
 template <class... Ops>
 ::testing::Types<Ops...> types_of(spec::TypeList<Ops...>);
 
-/// The operators of the list, for TYPED_TEST_SUITE: a new operator is tested without changes here.
+/// All operators, in the form that TYPED_TEST_SUITE needs. A new operator is tested without changes
+/// here.
 using EveryOperator = decltype(types_of(spec::Operators()));
 
-/// Names each typed test by its operator.
+/// Names each typed test after its operator.
 struct ByOperator {
   template <class Op>
   static std::string GetName(int) {

@@ -19,10 +19,10 @@ template <class... Ops>
 auto tiled_of(spec::TypeList<Ops...>)
     -> decltype(types_of(std::tuple_cat(std::declval<IfTiled<Ops>>()...)));
 
-/// The operators of the list that our implementation supports.
+/// All operators that our implementation supports, in the form that TYPED_TEST_SUITE needs.
 using EveryTiledOperator = decltype(tiled_of(spec::Operators()));
 
-/// Our implementation, for the modelled A2.
+/// Returns our implementation for the modelled Ascend A2.
 template <class Op>
 std::unique_ptr<spec::Implementation<Op>> tiled_kernel() {
   return optimized::Tiled<Op>::make(device::a2(), {});

@@ -3,7 +3,8 @@
 
 using namespace assay;
 
-/// The smallest operator for which a suite can be instantiated, except for one missing member.
+/// The smallest operator for which the conformance suite compiles. One required member is missing
+/// here, so the compiler must reject this file.
 struct Toy {
   enum class EntryPoint {};
   struct Problem {};

@@ -12,7 +12,7 @@
 
 namespace assay::conformance::testing {
 
-/// A kernel whose outputs are changed after each run, and whose numerics may declare more.
+/// A kernel wrapper that changes the outputs after each run, and can declare another arithmetic.
 template <class Op>
 class Changed : public spec::PassesOn<Op> {
  public:
@@ -43,7 +43,8 @@ class Changed : public spec::PassesOn<Op> {
   Declare declare_;
 };
 
-/// Replaces the statistics m and z by the pair of(m, z), element by element.
+/// Replaces the softmax statistics m (maximum) and z (sum) of every row by the two numbers that the
+/// function `of` returns for them.
 template <class Tensors, class Function>
 void change_statistics(Tensors& tensors, const Function& of) {
   const std::vector<std::int64_t> of_max = viewed_elements(tensors.softmax_max),

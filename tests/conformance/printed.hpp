@@ -7,7 +7,8 @@
 
 namespace assay::conformance::testing {
 
-/// Describes a report for a failing test: operator and kernel, case, verdict and all findings.
+/// Returns the text of a report for the message of a failing test: operator and kernel, case,
+/// verdict and all findings.
 inline std::string printed(const CaseReport& report) {
   std::string text = report.implementation + " " + report.command_line + ": " +
                      std::string(spec::to_string(report.verdict.value()));

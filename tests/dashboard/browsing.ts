@@ -1,4 +1,5 @@
-// A browser for the tests: it opens pages from the file system without a network, and does what a user does.
+// A browser for the tests of the report page. It opens pages from the file system, without a network, and performs the
+// actions of a user.
 
 import assert from "node:assert/strict";
 import { readFileSync, writeFileSync } from "node:fs";

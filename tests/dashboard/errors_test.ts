@@ -1,4 +1,4 @@
-// Tests how the page shows the positions of errors in a failing case.
+// Tests how the report page shows the positions of errors in a failing case.
 
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";

@@ -1,4 +1,5 @@
-// Tests a kill table on the page of a report and on a page of its own.
+// Tests the table of mutants (kernels with injected faults) and the cases that detect them, on the report page and on
+// its own page.
 
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";

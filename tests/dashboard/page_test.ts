@@ -1,4 +1,4 @@
-// Tests the page of a kernel with two injected faults, with the actions of a user.
+// Tests the report page of a kernel with two injected faults by doing what a user does.
 
 import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
@@ -79,7 +79,8 @@ test("both causes are found, one is opened, its line is copied, and gives the sa
 });
 
 testAtNight("every line that the page offers runs unchanged", async () => {
-  // Keeps one case of each kind, the cheapest: later entries replace earlier ones.
+  // Keeps the cheapest case for each combination of verdict and type of judgement. The cases are sorted by descending
+  // time, and a Map keeps the last entry with the same key.
   const cases = report().cases.sort((a, b) => b.seconds_total - a.seconds_total);
   const kinds = new Map(cases.map((c) => [c.verdict + " " + c.fields["track"], c.id]));
   assert.ok(kinds.size >= 5, [...kinds.keys()].join(", "));
@@ -277,8 +278,7 @@ test("a cell of errors leaves as many cases as it says", async () => {
   for (const cell of cells) {
     await page.locator(`#chart-errors [aria-label="${cell}"]`).first().click();
     await page.waitForFunction(() => document.body.dataset["shown"] === location.hash && location.hash.includes("q="));
-    // The chart counts only tolerance cases, but the search also counts exact cases. So this search is restricted to
-    // tolerance cases.
+    // The chart counts only cases with tolerances. The search would also count exact cases, so it excludes them.
     const said = Number(/: (\d+) with/.exec(cell)![1]);
     await search(page, (await queryOf(page)) + " -track=exact -track=exact_staged");
     assert.equal(await left(page), said, cell);
@@ -414,7 +414,7 @@ testAtNight("20,000 cases are at most 9 MB and shown within 2 seconds", async ()
   let state = 1;
   const random = (): number => { state = (state * 48271) % 2147483647; return state / 2147483647; };
   const copies = new Map(some.map((c) => [c.id, [] as string[]]));
-  // Gives every case different numbers, so that the page is as large as with real cases.
+  // Gives every case different numbers, so that the page becomes as large as with real cases.
   made.cases = Array.from({ length: 20000 }, (_, k) => {
     const c = structuredClone(some[k % some.length]!);
     const copiesOfIt = copies.get(c.id)!;
@@ -422,7 +422,7 @@ testAtNight("20,000 cases are at most 9 MB and shown within 2 seconds", async ()
     copiesOfIt.push(c.id);
     c.command_line += ` --seed=${k}`;
     for (const t of c.tensors) {
-      // The program writes the positions of errors for only 60 cases.
+      // A real report contains the positions of errors for at most 60 cases, so the copies do not contain them.
       if (k >= some.length) delete t.errors;
       if (typeof t.worst === "number") t.worst *= 0.98 + 0.02 * random();
       t.histogram = t.histogram.map((x) => Number((x * random()).toPrecision(3)));
@@ -436,7 +436,7 @@ testAtNight("20,000 cases are at most 9 MB and shown within 2 seconds", async ()
   assert.ok(size <= 9e6, `${size} bytes`);
   const page = await open(browser, "many.html");
   assert.equal(await left(page), 20000);
-  // The test measures only the time of the page's own thread, because other programs also use the machine.
+  // Measures only the time of the page's own thread, because other programs also use the machine.
   const session = await page.context().newCDPSession(page);
   await session.send("Performance.enable");
   const spent = async (): Promise<number> =>

@@ -1,5 +1,5 @@
-// The page's search and the flag --only must give the same answers. The tests of both read
-// tests/tools/field_terms.json.
+// The search field of the report page and the flag --only of the program must select the same cases. The tests of both
+// read tests/tools/field_terms.json.
 
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";

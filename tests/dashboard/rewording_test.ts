@@ -1,4 +1,5 @@
-// The page derives its values from members of a report, never from its sentences.
+// The report page must read the data members of a report and never parse its sentences, so that a changed wording does
+// not change the page.
 
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";

@@ -1,4 +1,4 @@
-// Tests how the page shows a plan for the modelled device.
+// Tests how the report page shows the schedule of a kernel on the modelled device.
 
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";

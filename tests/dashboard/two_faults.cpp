@@ -1,14 +1,14 @@
-// A kernel with two injected faults, for the tests of the page: in sparse mode 3 the second half of
-// dq is too large by an eighth; in fp16 the last channels of dv are missing if dv has 32 channels
-// or more.
+// A kernel with two injected faults, for the tests of the report page. In sparse mode 3 the second
+// half of dq is too large by an eighth. In fp16 the last channels of dv are missing if dv has 32
+// channels or more.
 
 #include "../tools/wrapped.hpp"
 
 namespace assay::tests {
 namespace {
 
-/// Multiplies the elements of the view by `factor`. `from`: the fraction of the view at which it
-/// begins.
+/// Multiplies the last elements of the view by `factor`. `from` is the fraction of the elements
+/// that stay unchanged.
 void change_after(spec::Tensor& tensor, double from, double factor) {
   const std::vector<std::int64_t> elements = spec::viewed_elements(tensor);
   const auto first = static_cast<std::size_t>(from * static_cast<double>(elements.size()));
@@ -16,7 +16,8 @@ void change_after(spec::Tensor& tensor, double from, double factor) {
     tensor.store(elements[k], factor * tensor.load(elements[k]));
 }
 
-/// Writes zeros to the last quarter of the channels. In a packed layout the heads count as one.
+/// Writes zeros to the last quarter of the channels. In a packed layout, the channels of all heads
+/// count as one range.
 void forget_channels(spec::Tensor& tensor) {
   const std::vector<std::int64_t> elements = spec::viewed_elements(tensor);
   const auto channels = static_cast<std::size_t>(tensor.shape.back());

@@ -32,7 +32,8 @@ TEST(Spec, GivesEveryNumberANameAUnitAndASource) {
   }
 }
 
-/// The words of a source that are abbreviations: at least two capital letters, no small ones.
+/// Returns the abbreviations in the text of a source: words with at least two capital letters and
+/// no small letters.
 std::vector<std::string> abbreviations(std::string_view source) {
   std::vector<std::string> found;
   std::string word;
@@ -88,7 +89,8 @@ TEST(Spec, ListsTheSmaller910B4WithItsOwnMemories) {
   EXPECT_LT(spec.rates.l2_bandwidth.value, device::a2().rates.l2_bandwidth.value);
 }
 
-/// Source: cores, clock and the rates of 16-bit and fp32 products.
+/// The number of cores, the clock rate, and the rates of 16-bit and fp32 products have a published
+/// source for every chip.
 TEST(Spec, OfEveryDieHasThePublishedRates) {
   struct Published {
     const char* name;

@@ -50,7 +50,8 @@ TEST(Cost, OfStridedRowsFallsWithTheirLength) {
   EXPECT_NEAR(rate(128), 22, 0.5);
 }
 
-/// One block of 128 x 128 scores, D = 128, 16-bit numbers, computed by hand.
+/// The cost of one block of 128 x 128 scores with 16-bit numbers and D = 128 channels, computed by
+/// hand.
 TEST(Cost, ReproducesTheWorkedNumbersOfABlock) {
   Spec spec = a2();
   spec.rates.package.value = 5.8, spec.rates.l2_bandwidth.value = 5.5e12;  // from section 6.5

@@ -33,8 +33,8 @@ TEST(Program, LetsQueuesWorkSideBySideAndEachInOrder) {
 }
 
 TEST(Program, OfAQueueNeverOvertakesAnInstructionThatWaits) {
-  // The first product waits for a load until 100. The second product needs no load, but waits in
-  // the queue for the first one.
+  // The first product waits for a load until cycle 100. The second product needs no load, but waits
+  // in the same queue for the first one.
   Program program;
   const TaskId load = program.add({.pipe = Pipe::cube_mte2, .cycles = {100}}, {});
   program.add({.pipe = Pipe::cube, .cycles = {10}}, {load});
@@ -43,7 +43,7 @@ TEST(Program, OfAQueueNeverOvertakesAnInstructionThatWaits) {
 }
 
 TEST(Program, ShowsAResultAfterItsLatencyWhileItsQueueWorksOn) {
-  // Loads end at 100 and 200 and are visible at 150 and 250.
+  // The loads end in cycles 100 and 200. Their results are visible in cycles 150 and 250.
   Program program;
   const Task load = {.pipe = Pipe::cube_mte2, .cycles = {100}, .latency = {50}};
   const TaskId first = program.add(load, {}), second = program.add(load, {});
@@ -68,8 +68,8 @@ TEST(Program, SlowsMovesThatAskForMoreThanTheShareAlike) {
 }
 
 TEST(Program, IsHeldUpByTheNarrowerOfTwoMemories) {
-  // A load of 1000 bytes in 100 cycles. All bytes miss in L2. They come from HBM at 2 bytes a
-  // cycle, which takes 500 cycles.
+  // A load of 1000 bytes would take 100 cycles. All bytes miss in L2 and come from HBM at 2 bytes a
+  // cycle, so the load takes 500 cycles.
   Program program;
   program.add({.pipe = Pipe::cube_mte2, .cycles = {100}, .l2 = {1000}, .hbm = {1000}}, {});
   EXPECT_DOUBLE_EQ(run(program, {.l2 = 5, .hbm = 2}).makespan.count, 500);
@@ -103,9 +103,9 @@ TEST(Ring, FaultsWhereAKernelWouldWaitForItself) {
   EXPECT_THROW(ring.take(), DeviceFault);
 }
 
-/// True for any program: a queue takes at least the time of its work, and a memory takes at least
-/// its bytes divided by its bandwidth. The total is at most the time of all instructions in
-/// sequence.
+/// Limits for the time of any program: a queue takes at least the time of its instructions, and a
+/// memory takes at least its bytes divided by its bandwidth. The total is at most the time of all
+/// instructions in sequence.
 RC_GTEST_PROP(Program, LiesBetweenItsBoundsAndItsSum, ()) {
   Program program;
   const Share share = {.l2 = 1.0 * *rc::gen::inRange(1, 200),

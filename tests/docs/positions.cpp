@@ -1,7 +1,8 @@
-// Draws the figures of docs/positions.md from the reference's own predicates. Usage: docs_positions
-// PAGE [--write]. A block of the page whose first line is "keys: LINE", "distances: LINE",
-// "elements: LINE" or "numbers: LINE" shows the replay line LINE of FlashAttentionScoreGrad. The
-// program compares the rest of the block with the reference or, with --write, replaces it.
+// Checks or redraws the text drawings in docs/positions.md, using the reference's own functions.
+// Usage: docs_positions PAGE [--write]
+// A drawing is a block of the page. Its first line is "keys: LINE", "distances: LINE", "elements:
+// LINE" or "numbers: LINE", where LINE is a replay line of FlashAttentionScoreGrad. The program
+// compares the other lines of the block with the reference or, with --write, replaces them.
 #include <algorithm>
 #include <cmath>
 #include <fstream>
@@ -36,8 +37,8 @@ std::string padded(const std::string& text, std::size_t width) {
   return std::string(width - std::min(width, text.size()), ' ') + text;
 }
 
-/// Draws, for each sequence and each of the first `heads` heads, one line per query with the result
-/// of `cell` for each key.
+/// Draws one line per query, for each sequence and each of the first `heads` heads. The line
+/// contains the text that `cell` returns for each key.
 template <class Cell>
 std::string drawing_of(const Op::Problem& p, std::int64_t heads, const Cell& cell) {
   std::ostringstream out;
@@ -64,7 +65,8 @@ std::string keys_of(const FlashCase& c) {
   });
 }
 
-/// Draws the distance that is multiplied by the slope of a head.
+/// Draws, for each pair of query and key, the distance that the kernel multiplies by the slope of a
+/// head.
 std::string distances_of(const FlashCase& c) {
   auto slopes = conformance::make_pse(c);
   if (!slopes || c.problem.pse_type != 2)
@@ -76,8 +78,8 @@ std::string distances_of(const FlashCase& c) {
   });
 }
 
-/// Draws the row and the column that the reference reads from the bias of 1024 rows, for each
-/// unmasked pair.
+/// Draws, for each unmasked pair of query and key, the row and the column that the reference reads
+/// from the bias of 1024 rows.
 std::string elements_of(const FlashCase& c) {
   auto pse = conformance::make_pse(c);
   if (!pse || c.problem.pse_shift != spec::PseShape::one_nhs)
@@ -94,7 +96,7 @@ std::string elements_of(const FlashCase& c) {
   });
 }
 
-/// Draws the number of each score. This is also the number of its dropout bit.
+/// Draws the index of each score in the drop mask.
 std::string numbers_of(const FlashCase& c) {
   const reference::ScoreOrder order(c.problem);
   return drawing_of(c.problem, c.problem.heads_q, [&](auto b, auto n, auto i, auto j) {
@@ -102,14 +104,14 @@ std::string numbers_of(const FlashCase& c) {
   });
 }
 
-/// The kinds of drawings and the sparse modes that the page must contain.
+/// The types of drawings and the sparse modes that the page must contain.
 struct Seen {
   std::set<std::string> kinds;
   std::set<std::int64_t> modes;
 };
 
-/// Returns the new block for the first line `first`. Returns an empty text if the block is not a
-/// drawing.
+/// Returns the redrawn block with the first line `first`. Returns an empty text if the block is not
+/// a drawing.
 std::string block_of(const std::string& first, Seen& seen) {
   const std::size_t colon = first.find(": ");
   const std::string kind = first.substr(0, colon);
@@ -144,7 +146,7 @@ std::string redrawn(const std::string& page, Seen& seen) {
   return result + page.substr(at);
 }
 
-/// Reports the first line that differs.
+/// Prints the first line in which the page differs from the wanted page.
 int compare(const std::string& page, const std::string& wanted) {
   std::istringstream found_lines(page), wanted_lines(wanted);
   std::string found, drawn;

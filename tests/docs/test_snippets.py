@@ -20,7 +20,8 @@ from assay.program import find_program
 
 ROOT = Path(__file__).parents[2]
 PAGES = ["README.md", *sorted(f"docs/{page.name}" for page in (ROOT / "docs").glob("*.md"))]
-# Maps a block (its page and line) to the test that runs the block, and to the file that registers this test.
+# Code blocks that other tests run. Maps a page and the beginning of a line in the block to the name of the other test,
+# and to the file that registers it.
 ELSEWHERE = {
     ("README.md", "tools/sweep     #"): ("tools/check", ".ci/run"),
     ("docs/kernel_cpp.md", "#include <assay/cli/main.hpp>"): ("install.a_consumer_builds_and_is_judged", "tests/install/CMakeLists.txt"),

@@ -32,7 +32,7 @@ def verdicts(stranger: str, folder: Path) -> list[str]:
     (folder / "stranger.py").write_text(stranger, encoding="utf-8")
     judging = next(code for language, code, _ in blocks_of(PAGE) if language == "python" and "# judging.py" in code)
     (folder / "judging.py").write_text(judging, encoding="utf-8")
-    # From this line on, the Python package and the program assay are not available.
+    # Runs the next command without the Python package and without the program assay.
     return run("sh", f"{sys.executable} -E -s stranger.py\n", folder, {"PATH": "/usr/bin:/bin"}).splitlines()
 
 

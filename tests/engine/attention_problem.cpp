@@ -9,7 +9,7 @@ namespace {
 
 std::size_t at(std::int64_t k) { return static_cast<std::size_t>(k); }
 
-/// Returns the nearest number with seven bits; bfloat16 can represent it.
+/// Returns the nearest number with seven significant bits, which bfloat16 can represent.
 double short_number(double x) {
   if (x == 0) return 0;
   const double step = std::ldexp(1.0, std::ilogb(x) - 6);
@@ -102,13 +102,14 @@ template <class T>
 Pair<T> pair_of(const Head& h, std::int64_t i, std::int64_t j) {
   Pair<T> pair = {products<T>(h.query, i, h.key, j, h.dim),
                   products<T>(h.dy, i, h.value, j, h.dim_v), T(0), T(0)};
-  // Returns 1 / keep_prob, rounded once, so that double and the higher precision use the same
-  // number.
+  // kappa is 1 / keep_prob, already rounded to double, so that double and the higher precision use
+  // the same number.
   pair.kappa = T(h.kappa[at(i * h.keys + j)]);
   return pair;
 }
 
-/// Calls of_row(i) for every row, and of_pair(i, j, times) for every key j to which row i attends.
+/// Calls of_row(i) for every query row, and of_pair(i, j, times) for every key j to which row i
+/// attends.
 template <class OfRow, class OfPair>
 void for_each_pair(const Head& h, OfRow of_row, OfPair of_pair) {
   for (std::int64_t i = 0; i < h.queries; ++i) {
@@ -118,7 +119,8 @@ void for_each_pair(const Head& h, OfRow of_row, OfPair of_pair) {
   }
 }
 
-/// Adds dS and kappa P of a pair, both multiplied by `times`, to the three gradients.
+/// Adds the contribution of query i and key j to the three gradients. `ds` is dS, and `prob` is P
+/// times the dropout factor kappa. The caller has already multiplied both by `times`.
 template <class T>
 void add(Gradients<T>& sums, const Head& h, std::int64_t i, std::int64_t j, const T& ds,
          const T& prob) {
@@ -142,8 +144,8 @@ void scale(Gradients<T>& g, const Head& h) {
   for (T& x : g.dk) x *= T(h.call.scale);
 }
 
-/// Evaluates the gradients with number type T. make(source) returns the arithmetic for a pair or
-/// row.
+/// Evaluates the gradients with number type T. make(source) returns an object that computes with
+/// this type for one query, or for one query and one key.
 template <class T, class Make>
 Gradients<T> read(const Head& h, Make make) {
   Gradients<T> sums = zeros<T>(h);
@@ -164,7 +166,7 @@ Gradients<T> read(const Head& h, Make make) {
   return sums;
 }
 
-/// A tolerance that omits some of the roundings that the formula's text declares.
+/// Computes a tolerance, but omits or reduces one of the rounding errors that the formula declares.
 class FaultyReading : public ToleranceReading<double, symbols> {
  public:
   FaultyReading(const Units& units, const std::array<Symbol, symbols>& of_row,

@@ -10,7 +10,7 @@ namespace {
 
 std::size_t at(std::int64_t k) { return static_cast<std::size_t>(k); }
 
-/// Stores finish(sum, element) for every element.
+/// Receives the sum of every element, and stores finish(sum, element).
 template <class T, class Finish>
 class Kept : public Sink {
  public:

@@ -4,10 +4,11 @@
 #include "assay/engine/blocks/sweep.hpp"
 #include "attention_problem.hpp"
 
-/// The results of a head computed block by block, for comparison with the results pair by pair.
+/// Computes the results of a head block by block, for a comparison with the results for single
+/// pairs.
 namespace assay::engine::attention {
 
-/// The pairs of a head for which `times` is not 0, with their numbers of copies.
+/// The pairs of query and key that occur in a head (`times` is not 0), and how often each occurs.
 class PairsOfHead : public IndexSet {
  public:
   explicit PairsOfHead(const Head& head) : head_(head) {}
@@ -18,11 +19,12 @@ class PairsOfHead : public IndexSet {
   const Head& head_;
 };
 
-/// The bounds of all elements, computed block by block.
+/// Computes the error bounds of all elements block by block.
 Gradients<Bound> block_bounds(const Head& head, const IndexSet& pairs, const Output& output,
                               const BlockShape& sweep);
 
-/// The enclosures of all elements, computed block by block.
+/// Computes the enclosures of all elements (a value and a proven limit of its error) block by
+/// block.
 Gradients<Enclosure<double>> block_enclosures(const Head& head, const IndexSet& pairs,
                                               const BlockShape& sweep);
 

@@ -7,7 +7,8 @@ namespace {
 
 std::size_t at(std::int64_t k) { return static_cast<std::size_t>(k); }
 
-/// The roundings of one pair, of one row or of one call, in the order of their use.
+/// Applies the rounding errors of a kernel, in the order in which the kernel makes them. An object
+/// is for one query, for one query and one key, or for the whole call.
 class Steps {
  public:
   Steps(const Call& call, const Shares& shares, Source source)
@@ -18,9 +19,9 @@ class Steps {
     ++source_.number;
     return share;
   }
-  /// Rounds the result of one operation in fp32.
+  /// Rounds the result of one fp32 operation.
   double fp32(double x) { return x * (1 + share() * call_.units.u); }
-  /// Returns a dot product with the largest error that any order of additions can have.
+  /// Returns a dot product with the largest error that any order of additions can cause.
   double dot(const double* a, const double* b, std::int64_t terms) {
     double sum = 0, size = 0;
     for (std::int64_t d = 0; d < terms; ++d) {
@@ -38,8 +39,8 @@ class Steps {
   Source source_;
 };
 
-/// P of a pair. `fused` has the relative errors of the constants by which score and max are
-/// multiplied.
+/// Relative errors of the two rounded constants that multiply the score and the maximum in the
+/// fused form.
 struct Fused {
   double score = 0, max = 0;
 };
@@ -54,8 +55,8 @@ double probability(Steps& steps, const Call& call, const Fused& fused, double do
   return steps.stored(p / sum + steps.share() * call.floor, call.prob);
 }
 
-/// The rounding errors of a kernel's sums: the largest errors of the additions, of the factor and
-/// of the cast.
+/// Adds its rounding errors to one gradient element: the largest errors of the additions, of the
+/// multiplication by the factor, and of the cast.
 double written(Steps steps, const Output& output, double sum, double size, double terms,
                double factor) {
   const double accumulated = sum + steps.share() * (terms + 4) * output.units.u_sum * size;
@@ -77,7 +78,7 @@ Gradients<double> stepwise_gradients(const Head& h, const Shares& shares, const 
     (size.*of)[at(k)] += times * std::abs(x);
     (terms.*of)[at(k)] += times;
   };
-  // 1 / keep_prob is one number for the whole call and is rounded once.
+  // 1 / keep_prob is the same number in the whole call, so it is rounded only once.
   Steps once(call, shares, {});
   const double dropped = call.kappa == 1 ? 1 : 1 + once.share() * call.units.u;
   Fused fused;

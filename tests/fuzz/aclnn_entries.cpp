@@ -25,7 +25,7 @@ constexpr std::array<std::int64_t, 12> edges = {0,
                                                 std::numeric_limits<std::int64_t>::min(),
                                                 3};
 
-/// Changes members of a call; the fuzzer's bytes give the new values.
+/// Changes members of a call. The new values come from the fuzzer's bytes.
 class Changes {
  public:
   explicit Changes(fuzz::Bytes& bytes) : bytes_(bytes) {}
@@ -33,7 +33,7 @@ class Changes {
   void operator()(std::string_view, auto& member, const auto&...) {
     if (left_-- == 0) change(member);
   }
-  /// Selects the member with this number for the next change.
+  /// Selects the member that is changed next, by its number.
   void aim(int member) { left_ = member; }
 
  private:
@@ -83,7 +83,8 @@ class Changes {
   int left_ = -1;
 };
 
-/// Tensors with enough memory for every view, even for absent parameters.
+/// Returns whether the view of every tensor is small enough to allocate memory for it. Also checks
+/// the shapes of tensors that are marked as absent.
 template <class Op>
 bool is_small(const spec::Call<Op>& call) {
   bool small = true;
@@ -104,8 +105,8 @@ bool is_small(const spec::Call<Op>& call) {
   return small;
 }
 
-/// Phase 1 must return a status for every call. Phase 2 must return one for every call whose
-/// tensors exist.
+/// Phase 1 (argument check) must return a status for every call. If the tensors exist, phase 2 (the
+/// run) must return a status, too.
 template <class Op, class Phase2>
 void call_entries(spec::Call<Op> call, fuzz::Bytes& bytes, const Phase2& phase_2) {
   Changes changes(bytes);
@@ -141,7 +142,7 @@ void start_device() {
   fuzz::require(started);
 }
 
-/// A small legal problem of the entry point.
+/// Returns a small legal problem for the entry point.
 template <class Op>
 typename Op::Problem problem_of(typename Op::EntryPoint) {
   return {};
@@ -158,7 +159,7 @@ spec::FlashAttentionScoreGrad::Problem problem_of<spec::FlashAttentionScoreGrad>
 
 using Entry = std::function<void(fuzz::Bytes&)>;
 
-/// Adds the entry points of the operator that the code in tests/optimized/aclnn can call.
+/// Adds the entry points of the operator for which tests/optimized/aclnn contains a call.
 template <class Op>
 void add_entries(std::vector<Entry>& all) {
   if constexpr (requires { test::phase_2_of(typename Op::EntryPoint{}); })

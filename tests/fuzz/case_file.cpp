@@ -7,9 +7,9 @@
 #include "foreign/file_image.hpp"
 #include "fuzz.hpp"
 
-/// Every case in a file of these bytes is either read or refused. HDF5 itself crashes on some
-/// files, so the judge reads them in a separate process. So the fuzzer reports only faults of our
-/// own code.
+/// Treats the fuzzer's bytes as a file of cases. Every case in the file must be read or refused.
+/// HDF5 itself crashes on some files, so a separate process reads the file, and the fuzzer reports
+/// only faults of our own code.
 int LLVMFuzzerTestOneInput(const std::uint8_t* bytes, std::size_t size) {
   using namespace assay::fixtures;
   const QuietErrors quiet;

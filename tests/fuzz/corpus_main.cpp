@@ -16,7 +16,7 @@ void give(const std::string& bytes) {
   LLVMFuzzerTestOneInput(reinterpret_cast<const std::uint8_t*>(bytes.data()), bytes.size());
 }
 
-/// Changes, inserts or removes a few bytes, or replaces them by bytes of another file.
+/// Changes, inserts or removes a few bytes, or replaces some by bytes of another file.
 std::string mutated(std::string bytes, const std::string& other, std::mt19937_64& draw) {
   const auto below = [&](std::size_t bound) { return bound == 0 ? 0 : draw() % bound; };
   for (auto changes = 1 + below(4); changes > 0; --changes) {
@@ -42,8 +42,9 @@ std::string mutated(std::string bytes, const std::string& other, std::mt19937_64
 }  // namespace
 
 /// Passes every file of a corpus to the fuzz target, without a fuzzer. If `seconds` is given, it
-/// then runs mutated files for this time. The file `last` then contains the last mutation, in case
-/// it ended the program. Usage: <program> <folder> [seconds [last]]
+/// then runs randomly changed files for this time. It writes each changed file to `last` first, so
+/// that the file remains if it ends the program.
+/// Usage: <program> <folder> [seconds [last]]
 int main(int argc, char** argv) {
   if (argc < 2) return 2;
   std::vector<std::string> corpus;

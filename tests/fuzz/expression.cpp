@@ -9,11 +9,12 @@ namespace {
 
 using namespace assay::engine::expression;
 
-/// Equal, or both not a number.
+/// Returns whether two numbers are equal or both are NaN.
 bool is_same(double a, double b) { return a == b || (a != a && b != b); }
 
-/// A text is refused with std::invalid_argument, or it is evaluated within its ranges, and twice
-/// with the same result.
+/// Parses a text. If the text is not a valid formula, the parser must throw std::invalid_argument.
+/// Otherwise evaluates the formula twice. Both evaluations must agree, and each result must be
+/// within its computed range.
 void use(const std::string& text, Kind kind) {
   const Names names = {.parameters = {{"cap", 30}, {"w", 2}}, .arrays = {{"doc", {0, 0, 1, 1}}}};
   try {

@@ -5,18 +5,19 @@
 #include <cstring>
 #include <string>
 
-/// The entry point of a fuzz target. libFuzzer calls this function; so does corpus_main.cpp with
-/// the files of a corpus.
+/// The entry point of a fuzz target. libFuzzer calls this function, and so does corpus_main.cpp
+/// with the files of a corpus.
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* bytes, std::size_t size);
 
 namespace assay::fuzz {
 
-/// Checks a condition. If it is false, ends the process where a debugger sees it.
+/// Checks a condition. If the condition is false, the process ends with a trap, where a debugger
+/// stops.
 inline void require(bool kept) {
   if (!kept) __builtin_trap();
 }
 
-/// Takes values from the bytes. After their end all values are 0.
+/// Takes values from the fuzzer's bytes, one after the other. After the last byte all values are 0.
 class Bytes {
  public:
   Bytes(const std::uint8_t* from, std::size_t size) : at_(from), left_(size) {}

@@ -8,16 +8,16 @@
 
 namespace {
 
-/// Returns whether the view has few elements. (With strides of 0, a view of little memory can have
-/// many elements.)
+/// Returns whether the view has few elements. With strides of 0, a view of a small storage can have
+/// very many.
 bool is_small(const assay::spec::Tensor& tensor) {
   return assay::spec::element_count(tensor.shape) <= 1 << 20;
 }
 
 }  // namespace
 
-/// The answer of a reading process that a hostile file controls: a record of valid tensors, or an
-/// error.
+/// A separate process reads hostile files and sends an answer. Here the fuzzer's bytes are this
+/// answer. It must either contain a record of valid tensors or lead to an error.
 int LLVMFuzzerTestOneInput(const std::uint8_t* bytes, std::size_t size) {
   using namespace assay::fixtures;
   constexpr std::size_t most = 1 << 16;  // the capacity of a connection

@@ -9,9 +9,9 @@ namespace {
 
 using namespace assay;
 
-/// A line of another operator is refused. A line either gives a case or throws
-/// std::invalid_argument. The line that is printed for the case gives the same case again, and the
-/// case has a call.
+/// Parses a line. The line must give a case or throw std::invalid_argument, which also happens for
+/// a line of another operator. The line that is printed for the case must give the same case again,
+/// and the case must have a call.
 template <class Op>
 void parse(const std::string& line) {
   try {

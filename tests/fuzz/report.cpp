@@ -8,7 +8,7 @@
 
 namespace {
 
-/// Prints the results in the same way as `assay report`.
+/// Prints the results in the same format as the command `assay report`.
 void tell(const assay::conformance::Results& results) {
   std::ostringstream printed;
   assay::cli::print_results(results, results.environment.program, assay::cli::Detail::whole,
@@ -21,8 +21,8 @@ void tell(const assay::conformance::Results& results) {
 
 }  // namespace
 
-/// A text either is a report, which can be printed and written again, or throws
-/// std::invalid_argument.
+/// The bytes are the text of a report. Either the report can be read, printed and written again, or
+/// reading throws std::invalid_argument.
 int LLVMFuzzerTestOneInput(const std::uint8_t* bytes, std::size_t size) {
   using namespace assay::conformance;
   const std::string text(reinterpret_cast<const char*>(bytes), size);

@@ -9,7 +9,7 @@ namespace {
 
 using namespace assay;
 
-/// Unpacking the bytes either gives a value that packs to the same bytes, or throws
+/// Unpacks the bytes. This must give a value that packs to the same bytes, or throw
 /// std::runtime_error.
 template <class T>
 void take(const std::string& text) {

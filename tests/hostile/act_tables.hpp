@@ -8,12 +8,12 @@
 
 namespace assay::hostile {
 
-/// The actions that a hostile kernel can do in the middle of a call, by name.
+/// The hostile actions that a kernel can perform in the middle of a call, by name.
 using Acts = std::map<std::string, std::function<void()>>;
 
-/// Actions that take more memory than the limit of the tests allows, in different ways.
+/// Actions that take more memory than the tests' limit allows, each in a different way.
 Acts thefts();
-/// Actions that change the arithmetic of this thread.
+/// Actions that change how this thread computes, for example the rounding mode.
 Acts arithmetics();
 
 /// Waits until the process is killed.

@@ -61,7 +61,8 @@ void tell(const std::string& bytes) {
   for_each_socket([&](int socket) { (void)!write(socket, bytes.data(), bytes.size()); });
 }
 
-/// A message in the format between judge and worker: its size, followed by its bytes.
+/// Sends a message in the format that judge and worker process use: the size, followed by the
+/// bytes. The announced size may be wrong.
 void tell_message(const std::string& text, std::uint64_t announced) {
   std::string bytes(sizeof announced, '\0');
   std::memcpy(bytes.data(), &announced, sizeof announced);
@@ -94,7 +95,7 @@ void ignore_everything() {
   sigprocmask(SIG_BLOCK, &all, nullptr);
 }
 
-/// Starts a process in a session of its own. The parent cannot see this process.
+/// Starts a process in its own session, so that it is not among the descendants of this process.
 void leave_a_daemon() {
   const pid_t parent = fork();
   if (parent == 0) {
@@ -114,7 +115,7 @@ void crash_in(std::chrono::microseconds time) {
   }).detach();
 }
 
-/// Runs `work` 5 ms later in a thread, after the call has returned to the judge.
+/// Starts a thread that runs `work` after 5 ms, when the call has already returned to the judge.
 template <class Work>
 void after_the_call(Work work) {
   std::thread([work] {
@@ -123,7 +124,8 @@ void after_the_call(Work work) {
   }).detach();
 }
 
-/// Sets a timer: the judge sees neither a thread nor a child process.
+/// Sets a timer that outlives the call. It leaves no thread and no child process by which the judge
+/// could notice it.
 void set_a_timer() {
   itimerval timer = {};
   timer.it_value.tv_sec = 3600;
@@ -339,7 +341,8 @@ void lower(decltype(RLIMIT_AS) resource, rlim_t most) {
   setrlimit(resource, &limit);
 }
 
-/// Actions that would affect later calls in the same process.
+/// Actions that change a setting of the process, so that later calls in the same process are
+/// affected.
 Acts legacies() {
   return {
       {"lowers its descriptors", [] { lower(RLIMIT_NOFILE, 5); }},

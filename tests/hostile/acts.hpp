@@ -4,8 +4,8 @@
 
 namespace assay::hostile {
 
-/// The value of the environment variable HOSTILE: the name of the hostile action of kernels in this
-/// process. If it is empty, kernels behave correctly.
+/// Returns the name of the hostile action that kernels in this process perform: the value of the
+/// environment variable HOSTILE. If it is empty, kernels behave correctly.
 std::string manner();
 
 /// Performs the named hostile action in the middle of a call. Returns false if the name is unknown.

@@ -1,5 +1,5 @@
-// Kernels in C++, registered in a program of their own. By default each kernel runs in a separate
-// process.
+// Tests hostile kernels that are written in C++ and registered in their own program. By default
+// each kernel runs in a separate process.
 #include <fcntl.h>
 #include <sys/wait.h>
 
@@ -21,8 +21,8 @@ namespace {
 constexpr Verdict crash = Verdict::crash, timeout = Verdict::timeout,
                   structural = Verdict::nonconformant_structural, conforms = Verdict::conforms;
 
-/// The naive example kernel. For calls with two batches it performs the hostile action that HOSTILE
-/// names.
+/// The naive example kernel. In calls with two batches it performs the hostile action in the
+/// environment variable HOSTILE.
 class Kernel final : public spec::Implementation<Op> {
  public:
   std::string name() const override {
@@ -137,8 +137,8 @@ TEST_P(KernelInCpp, IsNamedAndTheNextCaseConforms) {
 }
 INSTANTIATE_TEST_SUITE_P(Isolated, KernelInCpp, testing::ValuesIn(manners), test_name);
 
-/// Hostile actions that do not end their process must also be detected if the kernel runs in the
-/// judge's own process. The floating-point mode of this process must not change.
+/// If the kernel runs in the judge's process, hostile actions that do not end the process must be
+/// detected, too. Afterwards the floating-point mode of the process must be the same as before.
 class KernelInProcess : public testing::TestWithParam<Expected> {};
 
 TEST_P(KernelInProcess, IsNamedAndTheNextCaseConforms) {
@@ -180,7 +180,7 @@ TEST(KernelThatMeasures, ThrowsInEveryCase) {
   }
 }
 
-/// The exit code of this program for a command line, and its text on stderr.
+/// The exit code and the text on stderr of a finished run of this program.
 struct Ended {
   int code = -1;
   std::string err;
@@ -247,13 +247,14 @@ TEST(Isolated, AnExitIsTheVerdictOfItsCase) {
   EXPECT_EQ(run("throws for a name", {}).code, 2);
 }
 
-/// The judge receives a signal while its kernel hangs. It stops after this case, and no process
-/// remains.
+/// The judge receives a signal while its kernel hangs. It must stop after this case, without any
+/// remaining process.
 TEST(Isolated, SignalIsHandledWhileAKernelHangs) {
   const Hostilities hostilities("leaves a daemon and hangs");
   const Started sweep({"sweep", "flash_attention_score_grad", "--random=0", "--time-limit=3s",
                        "--only=--layout=BSND --dtype=fp32 --batch=2", "--shrink=0"});
-  // The processes are: judge, guardian, init, worker, daemon. The first call hangs.
+  // The first call hangs. At this time five processes exist: the judge, the guardian, the init
+  // process of the namespace, the worker and the daemon.
   while (hostilities.mark().processes().size() < 5)
     std::this_thread::sleep_for(std::chrono::milliseconds(20));
   sweep.signal(SIGTERM);

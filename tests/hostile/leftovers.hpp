@@ -14,7 +14,7 @@
 
 namespace assay::hostile {
 
-/// Marks all processes that this process starts from now on by an environment variable.
+/// Marks all processes that this process starts from now on with an environment variable.
 class Mark {
  public:
   Mark() : entry_("ASSAY_MARK=" + std::to_string(getpid()) + "." + std::to_string(++made)) {
@@ -24,7 +24,8 @@ class Mark {
   Mark(const Mark&) = delete;
   Mark& operator=(const Mark&) = delete;
 
-  /// The running processes with the mark, in any namespace or session and with any parent.
+  /// Returns the running processes that have the mark, in any namespace or session and with any
+  /// parent.
   std::vector<pid_t> processes() const {
     std::vector<pid_t> found;
     std::error_code gone;
@@ -52,7 +53,7 @@ class Mark {
   std::string entry_;  ///< the environment holds its address
 };
 
-/// The names in a folder that start with this text, without duplicates.
+/// Returns the names of the files in a folder that begin with this text, sorted.
 inline std::vector<std::string> names_in(const std::filesystem::path& folder,
                                          const std::string& start = "") {
   std::vector<std::string> names;

@@ -1,5 +1,5 @@
-// The naive example kernel as a plug-in. For calls with two batches it performs the hostile action
-// that HOSTILE names.
+// The naive example kernel as a C plug-in. In calls with two batches it performs the hostile action
+// in the environment variable HOSTILE.
 #include <assay_plugin.h>
 #include <fcntl.h>
 #include <sys/mman.h>
@@ -14,7 +14,7 @@
 
 #include "acts.hpp"
 
-// The plug-in of the example, compiled under this name.
+// The correct plug-in of the example, which is compiled under this name.
 extern "C" const assay_plugin* naive_plugin_v1(void);
 
 namespace {
@@ -23,7 +23,7 @@ using assay::hostile::act;
 
 const std::string manner = assay::hostile::manner();
 
-/// An address that is not mapped.
+/// Returns a pointer to an address that is not mapped.
 template <class T>
 T* nowhere() {
   return reinterpret_cast<T*>(std::uintptr_t{64});
@@ -45,7 +45,7 @@ unsigned char* bytes_of(const assay_call* call, const char* name, std::int64_t& 
   return static_cast<unsigned char*>(tensor->storage);
 }
 
-/// Computes correctly, then changes tensors.
+/// Computes correctly, then changes tensors or their memory.
 void handle(const assay_call* call) {
   std::int64_t size = 0;
   unsigned char* const dq = bytes_of(call, "dq", size);
@@ -124,7 +124,7 @@ const char* name() {
   return "hostile";
 }
 
-/// Actions that are done while the library is loaded.
+/// Performs hostile actions while the library is being loaded.
 struct Loading {
   Loading() {
     if (manner == "crashes when loaded") raise(SIGSEGV);

@@ -1,4 +1,4 @@
-// Plug-ins that attack the process that loads them, in every way that a library can.
+// Tests plug-ins that attack the process that loads them, in every way that a library can.
 #include <sched.h>
 #include <sys/mount.h>
 #include <sys/wait.h>
@@ -84,13 +84,14 @@ const std::vector<Expected> connections = {
     {"answers a text without end", crash, "values are announced, but the message ends before them"},
     {"answers too much", crash, "bytes are left after the answer"},
     {"spreads descriptors", crash, "sent an invalid answer"},
-    // The action sends data. If this happens before the next query, it is reported as an unexpected
-    // answer; if it happens later, the data count as the answer.
+    // The kernel sends data after its call. The judge reports an unexpected answer if the data
+    // arrive before the next query, and an invalid answer if they arrive later, so only common
+    // words are expected.
     {"writes after its call", crash, "the worker"},
 };
 
-/// Some kernels do the action while the same case runs a second time. Then the text of the finding
-/// is different.
+/// Actions that may happen late, when the same case already runs a second time. Therefore the text
+/// of the finding may differ.
 const std::vector<Expected> afterthoughts = {
     {"crashes in a while", crash, "SIGSEGV"},
     {"exits in a while", crash, "exit code 3"},
@@ -180,19 +181,21 @@ const std::vector<Expected> answers = {
     {"crashes when it checks", crash, "SIGSEGV"},
 };
 
-/// Actions that are detected only with namespaces. On a machine without namespaces the test is
-/// skipped.
+/// Actions that can only be detected or prevented with Linux namespaces. On a machine without
+/// namespaces these tests are skipped.
 const std::vector<Expected> of_namespaces = {
     {"takes shared memory by name", crash, "the limit is 200 MiB"},
     {"leaves shared memory by name", conforms, ""},
     {"leaves System V memory", conforms, ""},
     {"kills its parent", conforms, ""},
-    // Root without capabilities cannot map its id into a user namespace. Other users can.
+    // The result depends on the user: root without capabilities cannot map its id into a user
+    // namespace, but other users can.
     {"takes a file system in memory", geteuid() == 0 ? conforms : crash,
      geteuid() == 0 ? "" : "the limit is 200 MiB"},
 };
 
-/// Actions that a kernel cannot perform if root runs the judge.
+/// Actions that need the rights of root. The judge must detect or prevent them even if root runs
+/// it.
 const std::vector<Expected> of_root = {
     {"takes memory in pipes", crash, "the limit is 200 MiB"},
     {"mounts a file system", conforms, ""},
@@ -201,7 +204,8 @@ const std::vector<Expected> of_root = {
     {"changes settings of the system", conforms, ""},
 };
 
-/// Files and settings that a kernel may read on all machines.
+/// Actions that must fail on every machine: reading the judge's memory, and finding out that the
+/// kernel is judged.
 const std::vector<Expected> looks = {
     {"reads the memory of its judge", conforms, ""},
     {"looks whether it is judged", conforms, ""},
@@ -226,7 +230,8 @@ INSTANTIATE_TEST_SUITE_P(Changes, Plugin, testing::ValuesIn(legacies), test_name
 INSTANTIATE_TEST_SUITE_P(Computes, Plugin, testing::ValuesIn(arithmetics), test_name);
 INSTANTIATE_TEST_SUITE_P(Answers, Plugin, testing::ValuesIn(answers), test_name);
 
-/// A worker that has no free descriptor for the tensors is replaced, and the call is repeated.
+/// If a worker process has no free file descriptor for the tensors of the next call, the judge
+/// replaces the worker and repeats the call.
 TEST(PluginThatPoisonsItsWorker, MuchLaterIsNotAFaultOfTheNextCase) {
   const Hostilities hostilities("lowers its descriptors much later");
   const auto kernel = opened(15);
@@ -237,7 +242,7 @@ TEST(PluginThatPoisonsItsWorker, MuchLaterIsNotAFaultOfTheNextCase) {
   EXPECT_EQ(spec::to_string(report.verdict.value()), "conforms") << findings(report);
 }
 
-/// With only one case no later call could detect an action after the answer.
+/// Runs a single case, so that no later call can detect an action that happens after the answer.
 class PluginForOne : public testing::TestWithParam<Expected> {};
 
 TEST_P(PluginForOne, IsNamed) {
@@ -249,7 +254,7 @@ INSTANTIATE_TEST_SUITE_P(Regrets, PluginForOne, testing::ValuesIn(afterthoughts)
 
 class PluginInNamespaces : public testing::TestWithParam<Expected> {};
 
-/// Returns whether a child process gets namespaces in which it has its own folder of shared memory.
+/// Returns whether a child process may create namespaces with its own folder of shared memory.
 bool namespaces_are_granted() {
   const pid_t child = fork();
   if (child == 0) {
@@ -278,7 +283,8 @@ TEST_P(PluginOfRoot, IsNamedAndTheNextCaseConforms) {
 }
 INSTANTIATE_TEST_SUITE_P(Takes, PluginOfRoot, testing::ValuesIn(of_root), test_name);
 
-/// If namespaces are refused, the guardian adopts orphaned processes.
+/// Turns namespaces off. Orphaned processes are then adopted by the guardian (the parent process of
+/// a worker).
 class PluginWithoutNamespaces : public testing::TestWithParam<Expected> {};
 
 TEST_P(PluginWithoutNamespaces, IsNamedAndTheNextCaseConforms) {
@@ -297,7 +303,7 @@ INSTANTIATE_TEST_SUITE_P(
                     Expected{"kills its parent", crash, "SIGKILL"}),
     test_name);
 
-/// Every case must report the metrics that the plug-in provides.
+/// If a plug-in reports unusual metrics, both cases must get the expected verdict.
 TEST(PluginMetrics, AreThoseOfThePlugin) {
   for (const auto& [manner, verdict, words, seconds] :
        {Expected{"measures without end", crash, ""},

@@ -1,5 +1,6 @@
-// A program for "command:", usage: program [FILE]. It computes like the naive example kernel. For
-// cases with two batches it performs the hostile action that HOSTILE names.
+// A hostile program for the adapter "command:", usage: program [FILE]. It computes like the naive
+// example kernel. In cases with two batches it performs the hostile action in the environment
+// variable HOSTILE.
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -29,7 +30,7 @@ std::string text_of(const fixtures::Field& field) {
   return std::to_string(std::get<double>(field));
 }
 
-/// The problem of a record without host arrays.
+/// Returns the problem of a case record, without its arrays in host memory.
 Op::Problem problem_of(const fixtures::CaseRecord& record) {
   std::vector<std::string> words;
   for (const auto& [name, field] : record.problem)
@@ -72,7 +73,8 @@ std::vector<fixtures::NamedTensor> computed(const fixtures::CaseRecord& record) 
   return fixtures::named_tensors(outputs);
 }
 
-/// Damages the file instead of answering. Returns false if the action is not in this list.
+/// Damages the case file instead of answering. Returns false if `manner` is not one of these
+/// actions.
 bool spoil(const std::string& manner, const std::string& path, fixtures::CaseRecord record) {
   if (manner == "removes the file") return std::filesystem::remove(path);
   if (manner == "removes the folder of the file")
@@ -117,8 +119,8 @@ bool spoil(const std::string& manner, const std::string& path, fixtures::CaseRec
   return manner.find(" the file") != std::string::npos || manner.starts_with("writes ");
 }
 
-/// The text that the program prints instead of `done`. If the text is empty, the program prints
-/// `done`.
+/// Returns the text that the program prints instead of `done`. If the text is empty, the program
+/// prints `done`.
 std::string said_instead(const std::string& manner) {
   if (manner == "says something else") return "well done\n";
   if (manner == "says two things") return "done\ndone\n";
@@ -159,7 +161,7 @@ bool ends_after_its_answer(const std::string& manner) {
 void end(const std::string& manner) {
   if (manner.starts_with("ends with 0")) _exit(0);
   if (manner.starts_with("ends with 3")) _exit(3);
-  // By now the judge has written the next query. This program never reads it.
+  // Waits until the judge has written the next query, which this program never reads.
   if (manner.starts_with("is killed late")) usleep(300'000);
   raise(SIGKILL);
 }

@@ -1,4 +1,5 @@
-// Programs that attack their files, their streams and the machine, in every way that a program can.
+// Tests programs that attack their files, their streams and the machine, in every way that a
+// program can.
 #include "assay/adapters/command.hpp"
 #include "assay/adapters/fenced.hpp"
 #include "assay/adapters/isolated.hpp"
@@ -11,7 +12,7 @@ namespace {
 constexpr Verdict crash = Verdict::crash, timeout = Verdict::timeout,
                   structural = Verdict::nonconformant_structural, conforms = Verdict::conforms;
 
-/// The program keeps running and reads the paths of its files line by line.
+/// Actions of a program that keeps running and reads the paths of its case files, one per line.
 const std::vector<Expected> kept = {
     {"reads address zero", crash, "signal 11"},
     {"exits at once with 0", crash, "ended without an answer"},
@@ -57,7 +58,7 @@ const std::vector<Expected> kept = {
     {"writes into an input", structural, "modified the input key in its file, first at byte 4"},
 };
 
-/// The judge has already written the next query, which this program never reads.
+/// Actions of a program that is started again for each case.
 const std::vector<Expected> started = {
     {"reads address zero", crash, "signal 11"},
     {"exits with 3", crash, "exit status 3"},
@@ -68,7 +69,8 @@ const std::vector<Expected> started = {
     {"crashes while a child holds its connection", crash, "signal 11"},
 };
 
-/// A case runs twice if the kernel declares a fixed order.
+/// The number of runs of each case. If a kernel declares a fixed order of additions, the judge runs
+/// each case twice.
 enum class Runs { once, twice };
 
 std::unique_ptr<spec::Implementation<Op>> opened(const std::string& arguments, double seconds,
@@ -89,7 +91,7 @@ class Kept : public testing::TestWithParam<Expected> {};
 TEST_P(Kept, IsNamedAndTheNextCaseConforms) { expect_of_program(GetParam(), ""); }
 INSTANTIATE_TEST_SUITE_P(Program, Kept, testing::ValuesIn(kept), test_name);
 
-/// With only one case no later call could detect an action after the answer.
+/// Runs a single case, so that no later call can detect an action that happens after the answer.
 class KeptForOne : public testing::TestWithParam<Expected> {};
 TEST_P(KeptForOne, IsNamed) {
   const Hostilities hostilities(GetParam().manner);
@@ -104,8 +106,8 @@ INSTANTIATE_TEST_SUITE_P(
                     Expected{"ends with 0 after its answer", conforms, ""}),
     test_name);
 
-/// The first answer is about numerics. A change before this answer counts as a part of the
-/// program's start.
+/// The judge's first query asks for the kernel's declared arithmetic. Settings that the program
+/// changes before it answers belong to its start and are not reported.
 class Changes : public testing::TestWithParam<Expected> {};
 TEST_P(Changes, IsNamedAndTheNextCaseConforms) {
   const Hostilities hostilities(GetParam().manner);

@@ -25,7 +25,8 @@ using conformance::Verdict;
 /// A time limit that is long enough for a busy machine.
 inline constexpr double long_time = 15;
 
-/// The expected result of a call with this action: the verdict on its case, and words in a finding.
+/// A hostile action and its expected result: the verdict on the case, and words in one of the
+/// findings.
 struct Expected {
   std::string manner;
   Verdict verdict = Verdict::crash;
@@ -33,13 +34,13 @@ struct Expected {
   double seconds = long_time;  ///< time limit of a call
 };
 
-/// A time limit for tests that wait until it has passed. It is long enough for a correct call,
-/// except on a very busy machine, see `expect_named_of`.
+/// A short time limit for tests that wait until it has passed. A correct call needs less time
+/// except on a very busy machine; for this exception see `expect_named_of`.
 inline constexpr double short_time = 1;
 
 inline std::ostream& operator<<(std::ostream& out, const Expected& e) { return out << e.manner; }
 
-/// The form of the name of a test: "readsAddressZero".
+/// Returns the name of a test in the form "readsAddressZero".
 inline std::string test_name(const testing::TestParamInfo<Expected>& info) {
   std::string name;
   bool is_first = false;
@@ -51,9 +52,9 @@ inline std::string test_name(const testing::TestParamInfo<Expected>& info) {
   return name;
 }
 
-/// Two cases. The kernel is hostile in the first, which has two batches, and correct in the second,
-/// which has one. The first takes long to judge, so that an action 0.3 ms after its call happens
-/// before its verdict.
+/// Returns two cases. In the first one, with two batches, the kernel is hostile; in the second one
+/// it is correct. Judging the first case takes long enough that an action 0.3 ms after the call
+/// happens before the verdict.
 inline std::vector<conformance::Case<Op>> two_cases() {
   return {conformance::parse_case<Op>({"--layout=BSND", "--dtype=fp32", "--seq_q=40", "--batch=2"}),
           conformance::parse_case<Op>({"--layout=BSND", "--dtype=fp32", "--seq_q=5"})};
@@ -83,7 +84,7 @@ inline std::string findings(const CaseReport& report) {
   return text;
 }
 
-/// Expects the given verdict on the hostile case. The next case must be judged normally.
+/// Expects the given verdict on the hostile case. The next case must conform.
 inline void expect_named(const std::vector<CaseReport>& reports, const Expected& expected) {
   ASSERT_EQ(reports.size(), 2u);
   EXPECT_EQ(spec::to_string(reports[0].verdict.value()), spec::to_string(expected.verdict))
@@ -93,9 +94,9 @@ inline void expect_named(const std::vector<CaseReport>& reports, const Expected&
   EXPECT_EQ(spec::to_string(reports[1].verdict.value()), "conforms") << findings(reports[1]);
 }
 
-/// Does the same with the kernel that `open` makes for a time limit. If the start of its process or
-/// the next case exceeds a short limit, the machine may be busy: then both cases are judged again,
-/// with a long limit.
+/// Judges the two cases with the kernel that `open` makes for a time limit. If the start of the
+/// process or the second case exceeds a short limit, the machine may be busy, so both cases are
+/// judged again with a long limit.
 template <class Open>
 void expect_named_of(const Open& open, Expected expected) {
   std::vector<CaseReport> reports;
@@ -112,7 +113,7 @@ void expect_named_of(const Open& open, Expected expected) {
   expect_named(reports, expected);
 }
 
-/// Judges the only case of a run: no call follows, and the case is judged immediately.
+/// Judges a single case. The judge must detect the fault without a later call of the kernel.
 inline void expect_named_alone(spec::Implementation<Op>& kernel, const Expected& expected) {
   const CaseReport report = conformance::judge_case(
       conformance::parse_case<Op>({"--layout=BSND", "--dtype=fp32", "--seq_q=2", "--batch=2"}),
@@ -123,8 +124,8 @@ inline void expect_named_alone(spec::Implementation<Op>& kernel, const Expected&
       << "'" << expected.words << "' is missing in: " << findings(report);
 }
 
-/// Passes the name of an action to the processes that this process starts. Checks at the end that
-/// nothing remains: no process, no descriptor, no file in a temporary folder, no shared memory.
+/// Passes the name of a hostile action to the processes that this process starts. At the end it
+/// checks that no process, file descriptor, temporary file or shared memory remains.
 class Hostilities {
  public:
   explicit Hostilities(const std::string& manner) {

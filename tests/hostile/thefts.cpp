@@ -27,11 +27,11 @@
 namespace assay::hostile {
 namespace {
 
-/// More bytes than the memory limit of the tests, 200 MiB.
+/// A number of bytes above the memory limit of the tests, which is 200 MiB.
 constexpr std::size_t too_much = std::size_t{300} << 20;
 
-/// Raises the limit of descriptors to the maximum, because many pipes are needed: each has at least
-/// 16 KiB.
+/// Raises the limit of file descriptors to the maximum, because the action needs many pipes, each
+/// with a buffer of at least 16 KiB.
 void allow_many_descriptors() {
   rlimit limit = {};
   getrlimit(RLIMIT_NOFILE, &limit);
@@ -39,7 +39,7 @@ void allow_many_descriptors() {
   setrlimit(RLIMIT_NOFILE, &limit);
 }
 
-/// Waits for 20 seconds. If the memory watcher has not ended the process by then, the test fails.
+/// Waits for 20 seconds. The memory watcher must end the process before that, or the test fails.
 void hold() { std::this_thread::sleep_for(std::chrono::seconds(20)); }
 
 void* touched(void* memory) {
@@ -53,7 +53,8 @@ void fill(int file) {
     if (write(file, part.data(), part.size()) < 0) return;
 }
 
-/// Ends the process with an exit code and a text that the tests search for.
+/// Reports that a forbidden action succeeded: ends the process with an exit code and a text that
+/// the tests search for.
 [[noreturn]] void confess(const std::string& what) {
   std::fprintf(stderr, "it succeeded: %s\n", what.c_str());
   _exit(42);
@@ -65,7 +66,7 @@ void expect_child_without_confession() {
   if (WIFEXITED(status) && WEXITSTATUS(status) == 42) confess("in a child");
 }
 
-/// The process id of the judge, found by the mark in its environment.
+/// Returns the process id of the judge, which the environment variable ASSAY_MARK contains.
 pid_t judge() {
   const char* const mark = std::getenv("ASSAY_MARK");
   if (mark == nullptr) confess("there is no judge to attack");
@@ -82,7 +83,7 @@ void read_memory_of(pid_t process) {
   if (ptrace(PTRACE_SEIZE, process, nullptr, nullptr) == 0) confess("ptrace of " + comm);
 }
 
-/// Returns whether the operating system allows every user to create a user namespace with its own
+/// Returns whether the operating system lets every user create a user namespace with its own
 /// mounts.
 bool mounts_in_a_namespace_of_users() {
   const std::string same = std::to_string(geteuid()) + " " + std::to_string(geteuid()) + " 1";
@@ -161,7 +162,7 @@ Acts thefts() {
        }},
       {"takes memory in pipes",
        [] {
-         // The operating system allows 64 MiB of pipes. This loop reaches that limit.
+         // Fills pipes up to the limit of the operating system, which is 64 MiB.
          allow_many_descriptors();
          const std::vector<char> own(std::size_t{160} << 20, 'x');
          const std::vector<char> part(std::size_t{1} << 20, 'x');

@@ -10,12 +10,13 @@ import subprocess
 import sys
 
 HERE = pathlib.Path(__file__).parent
-# Quotations, generated text, records of outputs, and the inputs of fuzzing.
+# Files in which the forbidden words are allowed: quotations, generated text, records of outputs, and the inputs of
+# fuzzing.
 KEPT = re.compile(
     r"\.(json|h5|bin|png|svg|lock)$|as_before/.*\.txt$|/locked/|^docs/commands/|^tests/house/words|^tests/optimized/(plans|refusals)"
     r"|/corpus/|^tools/dashboard/page\.js$"
 )
-# These words stand at the start of a comment, a docstring, a paragraph or a sentence.
+# Finds these words at the start of a comment, a docstring, a paragraph or a sentence.
 OPENING = re.compile(r"(?:(?://+<?|#|\*|\"\"\"|^) ?|[.:] )(?:Of|What|Whether) [a-z`][^?]*$")
 THERE = re.compile(r"\b[Tt]here (is|are|was) no\b")
 

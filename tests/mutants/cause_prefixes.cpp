@@ -9,9 +9,10 @@
 #include "assay/conformance/report/cause_text.hpp"
 #include "assay/conformance/report/results.hpp"
 
-/// Reads the first N cases of a recorded sweep, for increasing N. For each N it prints one line
-/// about the first cause: number of cases, failing cases of the cause, outputs, stage and terms,
-/// separated by tabs.
+/// Reads a recorded sweep, and explains the failures among its first N cases for increasing N. An
+/// explanation is called a cause. For each N the program prints a line about the first cause, with
+/// fields that are separated by tabs: number of cases, failing cases of the cause, outputs, faulty
+/// intermediate result, and conditions.
 int main(int argc, char** argv) {
   using namespace assay::conformance;
   if (argc != 2) {

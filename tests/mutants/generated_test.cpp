@@ -94,13 +94,13 @@ TEST(Generated, HaveNamesOfTheirOwnAndAreMany) {
   EXPECT_GE(injected, 1000u);
 }
 
-/// Tests every `sample`-th mutant of an operator. These include mutants of every step and of every
-/// position.
+/// Only every `sample`-th generated mutant (faulty kernel) of an operator is tested. The selection
+/// contains mutants for every step and every position.
 constexpr std::size_t sample = ASSAY_GENERATED_SAMPLE;
 
-/// The stage (step of the computation) that a cause must name if the fault is in this step of this
-/// operator. Empty operator: all gradients of attention; empty step: all other steps. The first
-/// match counts.
+/// The intermediate result ("stage") that the explanation of a failure must name if this step of
+/// this operator has a fault. An empty operator stands for the gradients of attention, an empty
+/// step for all other steps. If several entries apply, the first one counts.
 struct StageOf {
   std::string_view operator_name, step, stage;
 };
@@ -135,8 +135,8 @@ std::string_view stage_of(const MutantFacts& mutant) {
   return {};  // belongs to all gradients (the key of a selected pair): no stage
 }
 
-/// Expects that the first cause of nearly every mutant names the stage with the fault. At most 5 %
-/// of the mutants may be exceptions; if there are few mutants, at most one.
+/// Expects that the first explanation of nearly every mutant names the intermediate result with the
+/// fault. At most 5 % of the mutants may be exceptions, or one mutant if there are few.
 void expect_stages_named(const KillTable& table) {
   std::int64_t asked = 0, named = 0;
   std::string others;

@@ -25,7 +25,7 @@ using spec::DType;
 using Flash = spec::FlashAttentionScoreGrad;
 using Selected = spec::NsaSelectedAttentionGrad;
 
-/// The random numbers for one case. Each of them is drawn only once.
+/// Provides the random numbers for one case. Each number is used only once.
 class Draws {
  public:
   explicit Draws(std::uint64_t seed) : random_(seed, 0x6865616c746879) {}
@@ -38,8 +38,8 @@ class Draws {
   auto one_of(const Choices& choices) {
     return *(std::begin(choices) + integer(0, static_cast<std::int64_t>(std::size(choices)) - 1));
   }
-  /// Returns a number of tokens, often a very small one: with one token, rows are equal or
-  /// gradients are noise.
+  /// Returns a number of tokens, often a very small one. With one token, all rows are equal or the
+  /// gradients consist only of rounding errors.
   std::int64_t tokens(std::int64_t most) {
     return one_in(5) ? integer(1, 3) : integer(1, one_in(4) ? 8 * most : most);
   }
@@ -51,8 +51,8 @@ class Draws {
 
 constexpr DType types[] = {DType::fp16, DType::bf16, DType::fp32};
 
-/// Draws scales of all sizes: 0 and tiny scales, which give nearly equal probabilities, ordinary
-/// scales and large ones.
+/// Returns a random scale: 0 or a tiny scale, which gives nearly equal probabilities, an ordinary
+/// scale, or a large one.
 double scale(Draws& draws, std::int64_t head_dim) {
   const double ordinary = 1 / std::sqrt(static_cast<double>(head_dim));
   const double scales[] = {0,      0x1p-20,  0x1p-12,  0x1p-8, 0x1p-5,
@@ -98,7 +98,7 @@ void sequences(Draws& draws, Case<Flash>& c) {
   p.seq_q = std::ranges::max(p.lengths_q), p.seq_kv = std::ranges::max(p.lengths_kv);
 }
 
-/// A small case of a plan, with other data.
+/// Returns a small case of a sweep plan, with other random data.
 template <class Op>
 Case<Op> drawn_case(std::uint64_t seed) {
   static const std::vector<Case<Op>> planned = [] {
@@ -154,7 +154,7 @@ Case<Selected> drawn_case(std::uint64_t seed) {
   return c;
 }
 
-/// The numbers of judged and failed runs.
+/// The number of judged runs and of false positives.
 struct Tally {
   std::int64_t runs = 0, false_positives = 0;
 };
@@ -169,8 +169,9 @@ conformance::CaseReport report_of(PreparedCase<Op>& prepared, const Case<Op>& c,
   return prepared.judge(outputs, numerics);
 }
 
-/// Returns the report on the case, with the statistics in the order that the kernel declares.
-/// If the kernel declares no order, returns the report on the first order in which it conforms.
+/// Returns the report on the case when the softmax statistics are passed in the memory order that
+/// the kernel declares. If the kernel declares no order, tries all orders until the kernel
+/// conforms.
 template <class Op>
 conformance::CaseReport report_where_read(PreparedCase<Op>& prepared, const Case<Op>& c,
                                           spec::Implementation<Op>& kernel) {
@@ -191,7 +192,8 @@ conformance::CaseReport report_where_read(PreparedCase<Op>& prepared, const Case
   return report;
 }
 
-/// Judges some correct kernels on the case. Omits the run with which a sweep confirms a failure.
+/// Judges some correct kernels on the case. A failure is not repeated here, although a sweep would
+/// repeat it with other data to confirm it.
 template <class Op>
 void judge(const Case<Op>& c, const std::vector<mutants::MutantOf<Op>>& healthy, Tally& tally) {
   constexpr std::int64_t mutants_a_case = 5;
@@ -212,7 +214,7 @@ void judge(const Case<Op>& c, const std::vector<mutants::MutantOf<Op>>& healthy,
   }
 }
 
-/// Judges random cases until `runs` runs are done.
+/// Judges random cases until there are `runs` runs.
 template <class Op>
 Tally fuzz(std::int64_t runs) {
   auto healthy = mutants::mutants<Op>();
@@ -229,8 +231,8 @@ Tally fuzz(std::int64_t runs) {
   return tally;
 }
 
-/// If rows have the same statistics, they have the same rounding error of m + ln z, which does not
-/// average out.
+/// If several rows have the same statistics, their m + ln z has the same rounding error. Such
+/// errors do not average out, and the judge must not report them as a bias.
 TEST(HealthyFuzz, RowsWithOneShiftAreNotAFalsePositive) {
   Case<Flash> few_keys = {.entry_point = spec::FlashEntryPoint::g2,
                           .profile = "foreign_statistics"};
@@ -260,7 +262,7 @@ TEST(HealthyFuzz, RowsWithOneShiftAreNotAFalsePositive) {
   EXPECT_GE(tally.runs, 50);
 }
 
-/// Judges random cases until enough runs are done: more for attention than for other operators.
+/// The number of runs on random cases: more for attention than for other operators.
 template <class Op>
 constexpr std::int64_t wanted_runs = ASSAY_HEALTHY_RUNS / (Op::has_softmax ? 4 : 8);
 template <>

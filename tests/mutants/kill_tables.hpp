@@ -8,12 +8,13 @@
 
 namespace assay::mutants {
 
-/// The minimum number of mutants of each kind in a table.
+/// The minimum number of faulty and correct kernels in a table.
 struct Crowd {
   std::int64_t injected, healthy;
 };
 
-/// Expects that every mutant is detected and that no correct variant fails.
+/// Expects that every mutant (kernel with an injected fault) is detected, and that every correct
+/// variant passes.
 inline void expect_each_told_apart(const KillTable& table, const Crowd& least) {
   std::int64_t healthy = 0, injected = 0;
   for (const KillRow& row : table.rows) {
@@ -27,7 +28,8 @@ inline void expect_each_told_apart(const KillTable& table, const Crowd& least) {
   EXPECT_FALSE(table.interrupted);
 }
 
-/// The kill table (faults and the cases that detect them) of the mutants with this subject.
+/// Returns the kill table (which cases detect which fault) for the mutants of this subject: wrong
+/// argument checks or wrong numbers.
 template <class Op>
 KillTable kill_table_of(Subject subject) {
   auto chosen = mutants<Op>();

@@ -9,19 +9,19 @@
 #include "assay/conformance/report/record.hpp"
 #include "flash_attention_score_grad/size.hpp"
 
-/// Cases with sizes or indices beyond 31 bits, in bytes, bits or elements. They need at most 24 GB:
-/// only few rows of the large tensors are judged, and few keys are unmasked.
+/// Tests cases with offsets beyond 31 bits: in bytes, bits or elements. They need at most 24 GB,
+/// because only few rows of the large tensors are judged and few keys are unmasked.
 namespace assay::conformance {
 namespace {
 
 using Op = spec::FlashAttentionScoreGrad;
 
-/// At least 2^31 dropout bits, where few keys are unmasked.
+/// A case with at least 2^31 dropout bits and few unmasked keys.
 constexpr const char* large_dropout =
     "flash_attention_score_grad --seq_q=50000 --seq_kv=50000 --head_dim=8 --head_dim_v=8 "
     "--scale_value=0.3535533845424652 --keep_prob=0.5 --drop_mask=exact --sparse_mode=4 "
     "--pre_tokens=5 --next_tokens=3 --atten_mask=compressed --rows=40";
-/// A mask of at least 2^31 bytes.
+/// A case with a mask of at least 2^31 bytes.
 constexpr const char* large_mask =
     "flash_attention_score_grad --seq_q=46500 --seq_kv=46500 --head_dim=8 --head_dim_v=8 "
     "--scale_value=0.3535533845424652 --atten_mask=SS --mask=band --rows=40";
@@ -39,8 +39,8 @@ void expect_failure(const std::string& line, const std::string& name) {
   EXPECT_EQ(contribution(verdict_of(line, *bug->mutant.make())), ExitCode::nonconformant) << name;
 }
 
-/// Each test runs in its own process, so the peak memory of the process is that of the cases of
-/// this test.
+/// Each test runs in its own process, so the peak memory of the process is the memory that the
+/// test's cases need.
 class LargeOffsets : public ::testing::Test {
  protected:
   void TearDown() override {

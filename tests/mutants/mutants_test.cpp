@@ -27,10 +27,12 @@ std::int64_t caught_by(const KillTable& table, const std::string& name, const st
   return 0;
 }
 
-/// Judges each correct variant and a sample of the faults. The nightly run judges all faults.
+/// Judges all correct variants, but only every `sample`-th of the faulty kernels. The nightly run
+/// judges all of them.
 constexpr std::size_t sample = ASSAY_FAULT_SAMPLE;
 
-/// Returns the correct variants, the faults with these names, and every `sample`-th other fault.
+/// Returns the correct variants, the faulty kernels with these names, and every `sample`-th other
+/// faulty kernel.
 std::vector<mutants::Mutant> sampled(const std::set<std::string_view>& named) {
   auto all = mutants::mutants<spec::FlashAttentionScoreGrad>();
   std::size_t others = 0;
@@ -40,8 +42,9 @@ std::vector<mutants::Mutant> sampled(const std::set<std::string_view>& named) {
   return all;
 }
 
-/// No correct variant fails in Assay. If another yardstick (a simpler rule) detects more mutants in
-/// the same runs, it also fails some correct variants.
+/// Compares Assay with simpler rules from other projects ("yardsticks") in the same runs. Assay
+/// must accept every correct variant. A simpler rule may detect more faults only if it rejects some
+/// correct variants.
 void expect_no_better_yardstick(const KillTable& table) {
   const auto all = table.yardsticks();
   ASSERT_EQ(all.size(), 8U);
@@ -56,8 +59,9 @@ void expect_no_better_yardstick(const KillTable& table) {
 }
 
 TEST(Mutants, EachIsCaughtByTheRulesMadeForItAndNoHealthyVariantFails) {
-  // The rules that alone detect a fault in some case. The rule "bias" never does so in these cases;
-  // compare_test.cpp has a case in which it does.
+  // Pairs of a fault and the only rule that detects the fault in some case. The rule "bias" is
+  // missing, because other rules detect the same faults here. compare_test.cpp contains a case that
+  // only "bias" detects.
   const std::pair<const char*, const char*> expected[] = {{"ties_away_in_cast", "exact_case"},
                                                           {"ties_away_in_staging", "exact_case"},
                                                           {"truncating_staging", "exact_case"},
@@ -115,7 +119,8 @@ TEST(Mutants, TheTableDoesNotDependOnThreads) {
 }
 
 TEST(Mutants, TracksAddUpToAllCasesAndTheFirstThatFailsIsCounted) {
-  // A few cases of each kind: cases of the same kind are consecutive.
+  // Selects every 40th case. Similar cases are next to each other, so the selection contains a few
+  // cases of each type.
   const auto all_cases = mutants::kill_cases<spec::FlashAttentionScoreGrad>();
   std::vector<conformance::Case<spec::FlashAttentionScoreGrad>> cases;
   for (std::size_t k = 0; k < all_cases.size(); k += 40) cases.push_back(all_cases[k]);

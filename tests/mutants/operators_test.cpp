@@ -5,15 +5,15 @@
 #include "../each_operator.hpp"
 #include "kill_tables.hpp"
 
-/// Tests the kill table of every operator: the table of mutants with wrong argument checks, or that
-/// of mutants with wrong numbers. ASSAY_SUBJECT selects the table.
+/// Tests for every operator that all faulty kernels are detected. ASSAY_SUBJECT selects the
+/// kernels: those with wrong argument checks, or those with wrong numbers.
 namespace assay::mutants {
 namespace {
 
 constexpr Subject subject = Subject::ASSAY_SUBJECT;
 
-/// The minimum numbers of mutants, so that none is lost unnoticed. A new operator may have any
-/// number.
+/// The minimum numbers of kernels, so that no kernel disappears unnoticed. For a new operator any
+/// number is accepted.
 const std::map<std::pair<std::string_view, Subject>, Crowd> least = {
     {{"flash_attention_score_grad", Subject::arguments}, {.injected = 79, .healthy = 1}},
     {{"flash_attention_score_grad", Subject::numbers}, {.injected = 74, .healthy = 23}},

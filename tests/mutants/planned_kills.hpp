@@ -11,13 +11,13 @@
 #include "assay/conformance/operators/flash_attention_score_grad.hpp"
 #include "flash_attention_score_grad/size.hpp"
 
-/// Injected faults that have an effect only with certain sizes. They are tested on the planned
-/// cases that have these sizes.
+/// Tests injected faults that are visible only with certain sizes, on the planned cases with these
+/// sizes.
 namespace assay::conformance::testing {
 
 using FlashCase = Case<spec::FlashAttentionScoreGrad>;
 
-/// The planned numerical cases in which the fault can have an effect, the cheapest first.
+/// Returns the planned numerical cases in which the fault can be visible, the cheapest first.
 inline std::vector<FlashCase> concerned(const mutants::SizeMutant& mutant) {
   std::vector<FlashCase> cases;
   for (const FlashCase& c : default_cases<spec::FlashAttentionScoreGrad>())
@@ -31,8 +31,8 @@ inline bool fails(const FlashCase& c, spec::Implementation<spec::FlashAttentionS
   return contribution(judge_case(c, kernel).verdict) == ExitCode::nonconformant;
 }
 
-/// Expects that the mutant fails at least one planned case, and that the correct kernel conforms in
-/// this case.
+/// Expects that at least one planned case detects the fault, and that the correct kernel conforms
+/// in this case.
 inline void expect_killed_as_planned(std::string_view name) {
   constexpr std::size_t most_tried = 12;
   const auto all = mutants::size_mutants();

@@ -44,8 +44,8 @@ def swept(assay, folder, fault, seed, budget):
 
 def faults_of(cause, expected):
     """Lists the differences between a first cause and the expected one; empty if it is right."""
-    # Ignore outputs of the forward pass: if it also has the fault, only the relation "cascade" (forward, then backward)
-    # reports them.
+    # Ignores outputs of the forward pass. Only the relation "cascade" (forward, then backward) reports such outputs, if
+    # the forward pass has the fault, too.
     of_forward = ("attention_in", "softmax_max", "softmax_sum")
     outputs = sorted(name for name in cause["outputs"] if not name.endswith("_rope") and name not in of_forward)
     wrong = []

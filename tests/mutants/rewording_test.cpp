@@ -21,8 +21,8 @@ namespace {
 using Op = spec::FlashAttentionScoreGrad;
 using conformance::CaseReport;
 
-/// Faults of different kinds: they affect one output or several; the wrong values have a factor,
-/// come from another head, or are in the rows of a tile.
+/// Faults of different kinds: some affect one output, others several. The wrong values have a
+/// common factor, come from another head, or are in the rows of a tile.
 const std::set<std::string> bugs = {
     "scale_missing_on_dk", "prefix_one_more", "drop_bits_reversed",
     "ties_away_in_cast",   "all_nan",         "low_accumulator_dq",
@@ -30,7 +30,7 @@ const std::set<std::string> bugs = {
     "slope_of_next_head",  "row_term_staged", "last_head_of_group_only",
 };
 
-/// The reports of a few cases for each of the faults.
+/// Returns, for each fault, the reports of a few cases.
 std::vector<std::vector<CaseReport>> failing_sweeps() {
   std::vector<std::vector<CaseReport>> sweeps;
   const auto cases = mutants::kill_cases<Op>();
@@ -48,7 +48,7 @@ std::vector<std::vector<CaseReport>> failing_sweeps() {
   return sweeps;
 }
 
-/// Words from the project's own sentences, mixed with other words, in random order.
+/// Makes sentences from words of the project's own messages and from other words, in random order.
 class Words {
  public:
   std::string sentence() {
@@ -79,7 +79,7 @@ class Words {
   std::mt19937_64 random_{20261126};
 };
 
-/// Replaces all names and words of a fact.
+/// Replaces all names and words in the data of one of the judge's findings.
 void reword(conformance::Fact& fact, Words& words) {
   for (conformance::FactValue& value : fact.values)
     if (std::holds_alternative<std::string>(value)) value = words.sentence();
@@ -123,8 +123,8 @@ void keep_facts(nlohmann::json& json) {
       keep_facts(*member++);
 }
 
-/// The report of a sweep without its sentences. A record in a store, a page and a digest contain
-/// the same members.
+/// Returns a sweep's report as JSON without its sentences. The records of cases, the report page
+/// and the digest are made from the same members.
 nlohmann::json facts_of(const std::vector<CaseReport>& reports) {
   conformance::Results results;
   results.cases = reports;
@@ -157,8 +157,8 @@ TEST(Sentences, AreNotReadByThePrograms) {
   EXPECT_GE(failing, bugs.size() / 2);
 }
 
-/// report.json contains the error patterns, so the causes must be the same after the report is
-/// written and read.
+/// report.json contains the patterns of the errors. If a report is written and read again, the
+/// causes of failure must therefore be the same.
 TEST(Sentences, CausesAreTheSameAfterAReportIsRead) {
   for (const auto& as_written : failing_sweeps()) {
     std::vector<CaseReport> read;

@@ -15,8 +15,8 @@ float value_of(std::uint32_t bits, DType type) {
   return static_cast<float>(from_bits(bits, spec::format_of(type)));
 }
 
-/// The bit pattern of the largest finite number. All patterns of smaller non-negative numbers are
-/// below it.
+/// Returns the bit pattern of the largest finite number. The patterns of all smaller non-negative
+/// numbers are smaller.
 std::uint32_t below_largest(DType type) { return type == DType::fp16 ? 0x7bff : 0x7f7f; }
 
 class EveryPattern : public testing::TestWithParam<DType> {};

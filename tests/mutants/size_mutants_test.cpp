@@ -19,8 +19,8 @@ INSTANTIATE_TEST_SUITE_P(
                       "narrow_value_of_bsh", "late_rope_missed", "drop_rows_of_square"),
     [](const auto& instance) { return std::string(instance.param); });
 
-/// Cases in which correct kernels once failed: all rows share one rounding error, which does not
-/// average out.
+/// Cases in which Assay once wrongly reported that correct kernels fail: all rows have the same
+/// rounding error, so the errors do not average out.
 TEST(FalsePositives, DoNotRecurInTheirCornerCases) {
   int met = 0;
   for (const testing::FlashCase& c : testing::default_cases<spec::FlashAttentionScoreGrad>()) {
@@ -37,7 +37,8 @@ TEST(FalsePositives, DoNotRecurInTheirCornerCases) {
   EXPECT_EQ(met, 3);
 }
 
-/// The tolerances of all elements of such a long run would take minutes to compute.
+/// A kernel without a fixed order of additions needs a tolerance for every element. In such a long
+/// case the tolerances would take minutes to compute, so the case does not apply.
 TEST(LongRelations, DoNotRunAKernelWithoutFixedOrder) {
   const auto& cases = testing::default_cases<spec::FlashAttentionScoreGrad>();
   const auto longest = std::ranges::max_element(cases, {}, [](const testing::FlashCase& c) {

@@ -15,8 +15,8 @@
 #include "nsa_selected_attention_grad/families.hpp"
 #include "plan/hand_made_cases.hpp"
 
-/// Injected faults in the use of strides, offsets and padding. They are tested on the cases of the
-/// default sweep that have strides, offsets or padding.
+/// Tests injected faults in the use of strides, offsets and padding, on the cases of the default
+/// sweep that have strides, offsets or padding.
 namespace assay::conformance {
 namespace {
 
@@ -25,7 +25,7 @@ bool has_padding(const spec::FlashAttentionScoreGrad::Problem& p) {
 }
 bool has_padding(const auto&) { return false; }
 
-/// Cases in the order of their cost: the cheapest first.
+/// Returns the cases with strides, offsets or padding, the cheapest first.
 template <class Op>
 std::vector<Case<Op>> strided_cases() {
   std::vector<Case<Op>> cases;
@@ -62,7 +62,8 @@ TEST(StrideMutants, OfAttentionFailInTheDefaultSweep) {
 TEST(StrideMutants, OfCompressionFailInTheDefaultSweep) {
   expect_killed<spec::NsaCompressGrad>(mutants::compress::grad::stride_mutants());
 }
-/// Returns the mutants of a forward whose names say that they use strides or offsets wrongly.
+/// Returns the faulty kernels of a forward operator that use strides or offsets wrongly. Their
+/// names say so.
 template <class Op>
 std::vector<mutants::MutantOf<Op>> of_strides() {
   constexpr std::string_view words[] = {"strides", "as_contiguous", "offset_ignored", "in_32_bits"};
@@ -85,8 +86,8 @@ TEST(StrideMutants, OfSelectedAttentionFailInTheDefaultSweep) {
   expect_killed<spec::NsaSelectedAttentionGrad>(mutants::selected::stride_mutants());
 }
 
-/// Takes the hand-made cases of this layout in which one tensor is strided and all others are
-/// contiguous. Returns their values of --inputs and --outputs.
+/// Finds the hand-written cases of this layout in which one tensor is strided and all others are
+/// contiguous. Returns the names of the strided tensors.
 template <class Op>
 std::set<std::string> strided_alone(std::string_view layout) {
   std::set<std::string> names;
@@ -108,8 +109,8 @@ std::set<std::string> strided_alone(std::string_view layout) {
   return names;
 }
 
-/// A kernel that checks the contiguity of the wrong tensor is detected only if the wrong tensor and
-/// the right one differ in contiguity.
+/// A faulty kernel may check whether the wrong tensor is contiguous. A case detects this only if
+/// one of the two tensors is contiguous and the other is not.
 TEST(HandMadeStrides, StrideEachTensorAloneInEachLayout) {
   const std::set<std::string> attention = {
       "query",       "key",       "value",      "dy", "attention_in", "softmax_max",
@@ -132,8 +133,8 @@ TEST(HandMadeStrides, StrideEachTensorAloneInEachLayout) {
             (std::set<std::string>{"input", "weight", "output"}));
 }
 
-/// A kernel that assumes contiguous elements within a row fails only on tensors whose rows are not
-/// contiguous.
+/// Returns the tensors that are stored by columns in a case in which all others are contiguous.
+/// Only such cases detect a kernel that assumes contiguous elements within a row.
 template <class Op>
 std::set<std::string> laid_in_columns_alone() {
   std::set<std::string> names;
@@ -161,7 +162,7 @@ template <class Op>
 class HealthyVariants : public ::testing::Test {};
 TYPED_TEST_SUITE(HealthyVariants, tests::EveryOperator, tests::ByOperator);
 
-/// Every correct variant conforms in all hand-made cases with strides, offsets or padding.
+/// Every correct variant must conform in all hand-written cases with strides, offsets or padding.
 TYPED_TEST(HealthyVariants, ConformInTheHandMadeStrides) {
   using Op = TypeParam;
   for (const Case<Op>& c : hand_made_cases<Op>("strides")) {

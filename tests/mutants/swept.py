@@ -100,8 +100,8 @@ def bugs(assay, folder, only, _):
         numbers = [NUMBERS, *flags]
         if mutant["subject"] != "arguments":
             return [(numbers, None)]
-        # A numerical case can also show that argument checks refuse a legal call. Its other verdicts do not count here:
-        # they say nothing about an injected fault in argument checks.
+        # A fault in the argument checks is also detected if a numerical case is wrongly refused. Other verdicts of
+        # numerical cases do not count, because they do not depend on the argument checks.
         return [([lines[mutant["operator"], size]], None), (numbers, "rejected_wrongly")]
 
     with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:

@@ -17,7 +17,8 @@ using Case = conformance::Case<Op>;
 using spec::DType;
 using spec::MaskShape;
 
-/// Kinds of problems that differ in how rounding errors add up.
+/// Gives the problem one of eight properties, for example a causal mask. Rounding errors add up
+/// differently with each of them.
 void shape(std::uint64_t kind, Op::Problem& p) {
   switch (kind) {
     case 1:
@@ -47,7 +48,8 @@ void shape(std::uint64_t kind, Op::Problem& p) {
   }
 }
 
-/// A case with three judged rows of each head. Type, input profile, kind and lengths are random.
+/// Makes a random case in which three rows of each head are judged. Data type, distribution of the
+/// inputs, lengths, and the property that `shape` sets are random.
 Case drawn(std::uint64_t seed) {
   const conformance::Random lot = conformance::stream(seed, conformance::Stream::sampling);
   constexpr DType dtypes[] = {DType::bf16, DType::fp16, DType::fp32};

@@ -16,8 +16,8 @@ using conformance::Verdict;
 
 constexpr double nan = std::numeric_limits<double>::quiet_NaN();
 
-/// A report of one tensor with these relative errors: the largest, the mean and the root mean
-/// square.
+/// Makes a report of one tensor with these errors: the largest (mare), mean (mere) and root mean
+/// square (rmse) relative error, and the largest error.
 CaseReport with_errors(double mare, double mere, double rmse, double largest) {
   CaseReport report;
   report.verdict = conformance::no_objection();
@@ -34,7 +34,8 @@ CaseReport with_errors(double mare, double mere, double rmse, double largest) {
   return report;
 }
 
-/// The names of the rules that fail `report` when it is compared with the report of a plain kernel.
+/// Returns the names of other projects' rules that `report` violates when it is compared with the
+/// report of a plain kernel.
 std::vector<std::string> flagging(const CaseReport& report) {
   const auto fails = failed_by(report, with_errors(0.1, 0.01, 0.02, 0.5));
   const auto names = yardstick_names();

@@ -15,8 +15,8 @@ inline void count_product() {
   if (products_left-- == 0) throw std::runtime_error("a product failed");
 }
 
-/// The portable kernels; one of them throws an exception after this number of products or sums over
-/// windows.
+/// Returns the portable kernels with a fault: after `products` matrix products or window sums, the
+/// next one throws an exception.
 inline optimized::tile::Kernels failing_kernels(std::int64_t products) {
   products_left = products;
   optimized::tile::Kernels kernels = optimized::tile::portable_kernels;
@@ -31,8 +31,8 @@ inline optimized::tile::Kernels failing_kernels(std::int64_t products) {
   return kernels;
 }
 
-/// Makes a kernel fail at different steps. Every run(kernels, threads) must end and throw the
-/// kernel's exception. Returns the number of runs that threw.
+/// Makes a kernel fail at different steps. Every call of run(kernels, threads) must return with the
+/// exception of the kernel. Returns the number of runs that threw.
 template <class Run>
 int failed_runs(const Run& run) {
   int failed = 0;

@@ -15,11 +15,11 @@
 #include "assay/optimized/traffic.hpp"
 #include "assay/spec/implementation.hpp"
 
-/// Checks of properties that the implementations of all operators must have.
+/// Checks properties that our implementations of all operators must have.
 namespace assay::test {
 
-/// Returns options that must not change any bit of a result: these numbers of threads, then two
-/// threads with every instruction set.
+/// Returns options that must not change a single bit of the result: each of these numbers of
+/// threads, and two threads with each instruction set.
 inline std::vector<optimized::Options> ways_to_run(std::initializer_list<int> threads) {
   std::vector<optimized::Options> ways;
   for (const int number : threads) ways.push_back({.threads = number});
@@ -33,7 +33,8 @@ inline std::string printed(const optimized::Options& options) {
          std::string(spec::to_string(options.instructions));
 }
 
-/// Returns the message with which phase 1 refuses a call; empty if phase 1 accepts it.
+/// Returns the message with which phase 1 (argument check) refuses a call, or an empty string if it
+/// accepts the call.
 template <class Call>
 std::string refusal_of(void (*refuse_unless_legal)(const Call& call), const Call& call) {
   try {
@@ -44,8 +45,8 @@ std::string refusal_of(void (*refuse_unless_legal)(const Call& call), const Call
   return "";
 }
 
-/// Returns how often the kernel worked in each regime (branch of its tiling), by the name of the
-/// regime.
+/// Returns how often the kernel took each branch of its tiling ("regime"), by the name of the
+/// branch.
 inline std::map<std::string, double> times_of(const std::vector<spec::Metric>& regimes) {
   std::map<std::string, double> times;
   for (const spec::Metric& regime : regimes) {
@@ -55,8 +56,8 @@ inline std::map<std::string, double> times_of(const std::vector<spec::Metric>& r
   return times;
 }
 
-/// Expects `count` metrics of the modelled A2, including the traffic. Regimes are expected only
-/// after a run.
+/// Expects that the kernel reports `count` metrics, among them the memory traffic on the modelled
+/// A2. Before the first run there must be no counts of the tiling's branches ("regimes").
 template <class Op>
 void expect_metrics(spec::Implementation<Op>& implementation, const std::function<void()>& run,
                     std::size_t count, const optimized::Traffic& traffic) {
@@ -76,7 +77,7 @@ void expect_metrics(spec::Implementation<Op>& implementation, const std::functio
   EXPECT_EQ(values["gm_written"], static_cast<double>(traffic.written.count));
 }
 
-/// Triples all quantities of the device that are given in cycles.
+/// Returns a device on which all quantities that are given in cycles are three times as large.
 inline device::Spec slower(device::Spec spec) {
   visit_quantities(spec, [](device::Quantity& quantity) {
     if (quantity.unit.starts_with("cycle")) quantity.value *= 3;
@@ -84,7 +85,7 @@ inline device::Spec slower(device::Spec spec) {
   return spec;
 }
 
-/// Returns whether the buffers of a tiling of attention are consecutive within the five memories of
+/// Returns whether a tiling of attention places its buffers without overlap in the five memories of
 /// the device, and whether the buffers of the vector cores have the stated number of rows.
 template <class Tiling>
 bool has_legal_buffers(const Tiling& tiling, const device::Spec& spec) {

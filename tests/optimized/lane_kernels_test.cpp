@@ -21,8 +21,8 @@ using spec::DType;
 using test::available_kernels;
 using test::numbers;
 
-/// Tests every pattern of the upper bits, with lower bits just below, at and just above the ties of
-/// both types.
+/// Makes floats with many patterns of the upper bits. The lower bits are chosen so that the float
+/// is just below, at, or just above the middle between two consecutive numbers of fp16 or bf16.
 std::vector<float> around_ties() {
   std::vector<float> values;
   for (std::uint32_t upper = 0; upper < 0x10000; ++upper)
@@ -67,7 +67,7 @@ TEST(LaneKernels, NarrowEvenTakesAnyCountAndKeepsFp32) {
     }
 }
 
-/// Numbers as a type stores them, and their values as floats.
+/// Numbers in the representation of a storage type, and the same numbers as floats.
 struct Stored {
   Storage storage;
   std::vector<std::byte> bytes;
@@ -87,7 +87,8 @@ Stored stored(Storage storage, std::size_t count, std::uint32_t seed) {
   return result;
 }
 
-/// The rows have gaps between them. The windows use the weights in reverse order.
+/// The test data of a sum over windows. The rows have gaps between them, and the windows use the
+/// weights in reverse order.
 struct WindowedRows {
   static constexpr std::int64_t stride = 96, step = 24, most_windows = 11, most_rows = 23;
   std::int64_t rows, windows, channels;
@@ -99,7 +100,7 @@ struct WindowedRows {
       std::vector<std::byte>(input.bytes.size() + 16, std::byte{0x5A});
 
   std::int64_t word() const { return size_of_word(input.storage); }
-  /// The index of the first row of the last window.
+  /// Returns the index of the first row of the last window.
   std::int64_t first() const { return step * std::max<std::int64_t>(windows - 1, 0); }
 
   void clear_after_channels() {
@@ -141,9 +142,9 @@ struct WindowedRows {
   }
 };
 
-/// Tests numbers of channels with and without a remainder, and more windows than fit in registers.
-/// Gradients are also written with streaming stores, with and without the alignment that these
-/// need.
+/// Tests numbers of channels that do and do not fill the last vector register, and more windows
+/// than fit in the registers. Gradients are also written with streaming stores, with and without
+/// the alignment that these stores need.
 TEST(LaneKernels, WindowsGiveBothGradientsByOneFusedChainEach) {
   for (const Storage storage : {Storage::fp32, Storage::fp16, Storage::bf16})
     for (const Kernels* set : available_kernels())

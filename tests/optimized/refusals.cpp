@@ -10,8 +10,8 @@
 
 #include "assay/spec/operators.hpp"
 
-/// Prints the refusals of the planned calls of the named operators; equal refusals only once. Each
-/// has message, status and entry points.
+/// Prints the refusals of the planned calls of the named operators. Each different refusal is
+/// printed once, with message, status and the entry points that give it.
 int main(int count, char** arguments) {
   using namespace assay;
   const std::vector<std::string_view> named(arguments + 1, arguments + count);

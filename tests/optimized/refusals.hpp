@@ -10,7 +10,7 @@
 #include "assay/spec/requirement.hpp"
 #include "plan/breaking_calls.hpp"
 
-/// Runs the phase 1 checks of our implementation on the planned calls.
+/// Runs the argument checks of our implementation (phase 1) on the planned calls.
 namespace assay::test {
 
 struct Answer {

@@ -18,21 +18,21 @@
 #include "nsa_selected_attention_grad/checks.hpp"
 #include "sparse_flash_attention_grad/checks.hpp"
 
-/// Compares two independent implementations of the same documentation: the argument checks of our
-/// implementation, and the tables of requirements.
+/// Compares two independent implementations of the documentation: the argument checks of our
+/// kernels, and the judge's tables of requirements.
 namespace assay::test {
 namespace {
 
 using Ids = std::set<std::string, std::less<>>;
 
-/// Pairs of overlapping requirements. If a call violates both, the tables name the second, and the
-/// implementation may name the first.
+/// Pairs of overlapping requirements. If a call violates both, the tables name the second one, but
+/// the kernel may name the first one.
 const std::map<std::string, std::string, std::less<>> says_it_too = {
     {"FAG-C03", "FAG-C32"}, {"FAG-C21", "FAG-C27"}, {"FAG-C33", "FAG-C36"}, {"FAG-C35", "FAG-C36"},
     {"FAG-C37", "FAG-C44"}, {"FAG-C61", "FAG-C60"}, {"TND-2", "TND-5"},     {"FAS-C33", "FAS-C32"},
     {"FAS-C35", "FAS-C37"}, {"FAS-C40", "FAS-C37"}};
 
-/// The requirements that a call breaks.
+/// The requirements that a call violates.
 struct Broken {
   Ids binding, others;  ///< `others`: requirements that a kernel may ignore
 };
@@ -51,8 +51,8 @@ std::string listed(const Ids& ids) {
   return text;
 }
 
-/// If a binding requirement is violated, expects a refusal. If no requirement is violated, expects
-/// acceptance.
+/// Expects that the kernel refuses the call if a binding requirement is violated, and accepts it if
+/// no requirement is violated.
 void expect_agreement(const Broken& broken, const Answer& given, const std::string& where) {
   if (given.message.empty()) {
     EXPECT_TRUE(broken.binding.empty()) << where << ": accepted, breaks " << listed(broken.binding);
@@ -62,12 +62,13 @@ void expect_agreement(const Broken& broken, const Answer& given, const std::stri
   }
 }
 
-/// The requirement without a letter to which an id belongs: FAG-C20 for FAG-C20a.
+/// Returns the id of the requirement to which an id with a letter belongs, for example FAG-C20 for
+/// FAG-C20a.
 std::string row_of(std::string_view id) {
   return std::string(id.substr(0, id.find_last_of("0123456789") + 1));
 }
 
-// Values that replace an argument. They may include its old value.
+// Returns values that can replace an argument. The old value may be among them.
 std::vector<spec::Parameter> others(const spec::Parameter& tensor) {
   std::vector<spec::Parameter> all;
   const auto add = [&](const auto& change) {
@@ -129,8 +130,8 @@ bool takes_rope(auto entry_point) {
   return false;
 }
 
-/// Calls visit(name, call) for every call in which one argument has another value, taken from
-/// `others`.
+/// Takes one argument after the other, and gives it each value of `others`. Calls visit(name, call)
+/// for every call that results.
 template <class Op, class Visit>
 void each_neighbour(spec::Call<Op> call, const Visit& visit) {
   const auto each_value = [&](std::string_view name, auto& argument) {
@@ -146,7 +147,7 @@ void each_neighbour(spec::Call<Op> call, const Visit& visit) {
   visit_fields(call.attributes, each_value);
 }
 
-/// Counts the answers of an implementation by their kind.
+/// Counts how often a kernel accepted or refused a call.
 struct Counts {
   std::map<std::string, int, std::less<>> refused;  ///< requirement's id -> number of refusals
   int accepted = 0, accepted_though_broken = 0;
@@ -188,7 +189,7 @@ Ids ids_of_checks(Op op) {
   return ids;
 }
 
-/// The plan contains legal calls at both ends of each range.
+/// The plan contains legal calls at both ends of the range of each argument.
 TYPED_TEST(Refusals, AnswerPlannedCallsAsTheRequirementsSay) {
   const auto kernel = tests::tiled_kernel<TypeParam>();
   each_planned_answer<TypeParam>([&](const auto& c, const auto& call, const Answer& given) {
@@ -225,7 +226,7 @@ TYPED_TEST(Refusals, ReturnTheDocumentedStatusAndStateALimit) {
   });
 }
 
-/// Changes one argument at a time in every 24th legal call of the plan.
+/// Takes every 24th legal call of the plan, and changes one argument at a time.
 TYPED_TEST(Refusals, AnswerNeighboursOfLegalCallsAsTheRequirementsSay) {
   const auto kernel = tests::tiled_kernel<TypeParam>();
   std::size_t place = 0;

@@ -8,19 +8,20 @@
 
 namespace assay::test {
 
-/// A number in [-1, 1) from a counter: splitmix64.
+/// Returns a number in [-1, 1) for a seed, with the generator splitmix64.
 double noise(std::uint64_t seed);
 
-/// A tensor as described, but with storage for two more elements. All its bytes are `fill`.
+/// Makes a tensor with the type, shape and strides of the parameter. The storage has room for two
+/// more elements, and each of its bytes is `fill`.
 spec::Tensor tensor_of(const spec::Parameter& parameter, std::byte fill);
-/// Returns the tensor with `scale` * noise in the viewed elements. The other elements are not
-/// finite.
+/// Makes a tensor in which each element of the view is `scale` times a random number in [-1, 1).
+/// All other elements are not finite.
 spec::Tensor random_tensor(const spec::Parameter& parameter, std::uint64_t seed, double scale);
 
-/// Returns the largest difference, divided by the largest magnitude of `expected`.
+/// Returns the largest difference, relative to the largest magnitude in `expected`.
 double error(const std::vector<double>& actual, const std::vector<double>& expected);
 
-/// Returns whether the view leaves some bytes free and all of them are still `fill`.
+/// Returns whether the storage has bytes outside of the view, and all these bytes are still `fill`.
 bool untouched_outside(const spec::Tensor& tensor, std::byte fill);
 
 }  // namespace assay::test

@@ -6,10 +6,10 @@
 
 #include "tile/dispatch.hpp"
 
-/// Helpers for tests of tile kernels.
+/// Helpers for tests of tile kernels (the vectorized inner loops).
 namespace assay::test {
 
-/// The kernels of all instruction sets that this machine has.
+/// Returns the kernels of all instruction sets that this machine supports.
 inline std::vector<const optimized::tile::Kernels*> available_kernels() {
   std::vector<const optimized::tile::Kernels*> sets;
   for (const auto instructions : optimized::available_instructions())
@@ -17,7 +17,7 @@ inline std::vector<const optimized::tile::Kernels*> available_kernels() {
   return sets;
 }
 
-/// Numbers in [-1, 1) from a linear congruential generator.
+/// Returns numbers in [-1, 1) from a linear congruential generator.
 inline std::vector<float> numbers(std::size_t count, std::uint32_t seed) {
   std::vector<float> values(count);
   for (float& value : values) {

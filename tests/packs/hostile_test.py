@@ -42,7 +42,7 @@ def made_a_fifo(path):
 
 
 def made_a_socket(path):
-    # The path of a socket must be short: its length is limited.
+    # Changes to the folder first, because the path of a socket may have only about 100 characters.
     here = os.getcwd()
     os.chdir(path.parent)
     with socket.socket(socket.AF_UNIX) as server:
@@ -207,8 +207,8 @@ class HostilePacks(unittest.TestCase):
             (pack / name).symlink_to(victim)
             done = assay("smoke", "--to", pack)
             self.assertEqual(done.returncode, 2, done)
-            # The manifest is read first, through the link. The file to which the link points is not
-            # valid JSON.
+            # The manifest is read first, through the link, and the linked file is not valid JSON. The other members are
+            # refused because they are links.
             self.assertIn("parse error" if name == "manifest.json" else f"{name} is a link", done.stderr)
             self.assertEqual(victim.read_text(), "mine")
 
@@ -251,7 +251,7 @@ class HostilePacks(unittest.TestCase):
             codes.append(writer.returncode)
             if writer.returncode != 0:
                 self.assertIn(f"{pack} is in use by another process", said)
-        # The second process may have started after the first one ended.
+        # More than one writer may succeed, because a writer may start after another one has ended.
         self.assertIn(0, codes)
         self.assertTrue(set(codes) <= {0, 2}, codes)
         self.assert_whole(pack)

@@ -22,7 +22,8 @@ spec::Tensor tensor_of(const spec::Parameter& parameter) {
   return tensor;
 }
 
-/// Returns whether the user mask excludes the element. Only modes that read this mask call it.
+/// Returns whether the user's mask excludes the element. It is called only for the sparse modes
+/// that read this mask.
 bool excludes(std::int64_t element_index, std::int64_t i) {
   return i == 1 || element(/*seed=*/77, element_index) < -0.34;
 }
@@ -44,7 +45,7 @@ void fill_pse(spec::Tensor& pse) {
     pse.store(viewed[k], element(/*seed=*/78, static_cast<std::int64_t>(k)));
 }
 
-/// About two thirds of the bits are 1.
+/// Sets about two thirds of the bits to 1.
 void fill_drop_mask(spec::Tensor& mask) {
   const auto viewed = spec::viewed_elements(mask);
   for (std::size_t k = 0; k < viewed.size(); ++k) {
@@ -67,8 +68,7 @@ spec::Tensor filled(const spec::Parameter& parameter, spec::Layout layout, const
   return tensor;
 }
 
-/// Random statistics between 1 and 2, stored in the flattened view in the memory order of the
-/// problem.
+/// Makes random statistics between 1 and 2, in the memory order of the problem.
 spec::Tensor filled_statistics(const spec::Parameter& parameter, const Problem& p,
                                std::uint64_t seed) {
   spec::Tensor tensor = tensor_of(parameter);

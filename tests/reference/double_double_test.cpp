@@ -17,12 +17,12 @@ using Hundred = boost::multiprecision::cpp_bin_float_100;
 
 Hundred exact(const DoubleDouble& x) { return Hundred(x.value) + Hundred(x.rest); }
 
-/// |got - wanted| in units of `size`.
+/// Returns the error |got - wanted| divided by `size`.
 double share(const DoubleDouble& got, const Hundred& wanted, const Hundred& size) {
   return static_cast<double>(Hundred(abs(Hundred(exact(got) - wanted)) / size));
 }
 
-/// Numbers of all sizes. Every second number nearly cancels the number before it.
+/// Makes numbers of all magnitudes. Every second number nearly cancels the number before it.
 class Numbers {
  public:
   DoubleDouble next() {
@@ -43,8 +43,8 @@ class Numbers {
   int count_ = 0;
 };
 
-/// D2 (docs/double_double.md). The error is below the bound, but so close to it that an error in
-/// any step would exceed it.
+/// Tests bound D2 of docs/double_double.md. The errors must be below the bound, but close to it, so
+/// that an additional error in any step would exceed the bound.
 TEST(DoubleDouble, OperationsAreWithinTheirUnit) {
   Numbers numbers;
   double worst[4] = {};
@@ -96,7 +96,8 @@ TEST(DoubleDouble, ExpOfLargeArgumentsIsZeroOrInfinite) {
     EXPECT_TRUE(std::isnan(exp(x).value));
 }
 
-/// If a computation overflows, its result is not finite, and neither are results that use it.
+/// If a computation overflows, its result is not finite. All results that use it are not finite
+/// either.
 TEST(DoubleDouble, NonFiniteValuesStayNonFinite) {
   const auto is_finite = [](const DoubleDouble& x) {
     return std::isfinite(x.value) && std::isfinite(x.rest);
@@ -112,7 +113,8 @@ TEST(DoubleDouble, NonFiniteValuesStayNonFinite) {
   EXPECT_FALSE(is_finite(sum[0]));
 }
 
-/// Tests D3 (docs/double_double.md) for sums with cancellation and numbers of very different sizes.
+/// Tests bound D3 of docs/double_double.md for sums with cancellation, and for numbers of very
+/// different sizes.
 TEST(DoubleDouble, DotProductsAndSumsAreWithinUnitsOfTheirMagnitudes) {
   Numbers numbers;
   double worst_dot = 0, worst_sum = 0;

@@ -9,7 +9,7 @@
 namespace assay::reference {
 namespace {
 
-/// Two batches, two heads, 2 x 3 scores: 24 bits.
+/// A problem with two batches, two heads and 2 x 3 scores, and therefore 24 dropout bits.
 Problem dropping(double keep_prob) {
   Problem p;
   p.batch = p.heads_q = p.heads_kv = p.seq_q = 2;
@@ -27,7 +27,8 @@ spec::Tensor bytes(const std::vector<int>& values) {
   return tensor;
 }
 
-/// Returns "1" for each kept score and "0" for each dropped one; one text for all rows of a head.
+/// Returns one text for each head. It contains "1" for each kept score and "0" for each dropped
+/// score.
 std::vector<std::string> kept(const Problem& p, const spec::Tensor& mask) {
   const Dropout dropout(p, &mask);
   std::vector<std::string> heads;
@@ -45,15 +46,16 @@ std::vector<std::string> kept(const Problem& p, const spec::Tensor& mask) {
 }
 
 TEST(Dropout, ReadsBitsFromTheLeastSignificantOneOn) {
-  // 0xb1 = bits 1000 1101, 0x05 = bits 1010 0000, 0x80 = bits 0000 0001, each listed from bit 0.
+  // The bits of the bytes, listed from bit 0: 0xb1 is 1000 1101, 0x05 is 1010 0000, 0x80 is 0000
+  // 0001.
   EXPECT_EQ(kept(dropping(0.5), bytes({0xb1, 0x05, 0x80})),
             (std::vector<std::string>{"100 011", "011 010", "000 000", "000 001"}));
 }
 
 TEST(Dropout, CountsTheBitsOfPackedSequencesWithoutGaps) {
   const Problem p = with_lengths(dropping(0.5), {1, 0, 2}, {3, 2, 1});
-  // Sequence 0 has two heads of 1 x 3 scores, sequence 1 has no score, sequence 2 has two heads of
-  // 2 x 1 scores. The bits in this order: 110 100, 0 1, 1 0.
+  // Sequence 0 has two heads of 1 x 3 scores, sequence 1 has no scores, sequence 2 has two heads of
+  // 2 x 1 scores. In this order the bits are 110 100, 0 1, 1 0.
   EXPECT_EQ(kept(p, bytes({0x8b, 0x01})),
             (std::vector<std::string>{"110", "100", "", "", "0 1", "1 0"}));
 }

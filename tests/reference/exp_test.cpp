@@ -14,10 +14,10 @@ namespace assay::reference {
 namespace {
 
 constexpr double infinity = std::numeric_limits<double>::infinity();
-/// The largest argument whose exponential is below 2^-1022.
+/// ln 2^-1022, the logarithm of the smallest normal number of double.
 constexpr double ln_smallest_normal = -708.3964185322641;
 
-/// The relative error, compared with a result in 113 bits.
+/// Returns the relative error of exp(x), compared with the result in 113 bits.
 double relative_error(double x) {
   const Quad exact = exp(Quad(x));
   return std::abs(static_cast<double>((Quad(exp(x)) - exact) / exact));
@@ -26,8 +26,8 @@ double relative_error(double x) {
 TEST(Exp, IsWithinItsStatedErrorOverTheWholeRange) {
   double worst = 0.0;
   for (int k = 0; k < 6000; ++k) {
-    // The arguments are multiples of a step that is nearly irrational, so they never coincide with
-    // the points of the argument reduction.
+    // The arguments are multiples of a nearly irrational step, so they never coincide with the
+    // points at which the argument reduction changes.
     const double x = ln_smallest_normal * (k + 0.31830988618379) / 6000.0;
     worst = std::max(worst, relative_error(x));
   }
@@ -51,7 +51,7 @@ TEST(Exp, IsWithinItsStatedErrorForSmallAndForPositiveArguments) {
   }
 }
 
-/// The certification of references needs this accuracy.
+/// The certification of references (proving their error radii) relies on this accuracy.
 TEST(Exp, InManyDigitsIsGoodToTwoToTheMinus240) {
   using Hundred = boost::multiprecision::cpp_bin_float_100;
   Hundred worst = 0;

@@ -7,7 +7,7 @@
 namespace assay::reference {
 namespace {
 
-/// One head, one query, head_dim 1.
+/// A problem with one head, one query and head_dim 1.
 Problem one_query(std::int64_t keys, double scale) {
   Problem p;
   p.dtype = spec::DType::fp32;
@@ -26,7 +26,7 @@ spec::Tensor tensor_of(spec::DType dtype, const spec::Shape& shape,
   return tensor;
 }
 
-/// There are two keys. The product of the query with each of them is 6.
+/// Returns operands with two keys. The product of the query with each key is 6.
 Operands<Quad> two_keys() {
   return {.query = {2},
           .key = {3, 3},
@@ -72,7 +72,7 @@ TEST(Family, DropoutDividesWhatItKeepsAndLeavesTheRowTerm) {
   p.drop_mask = spec::DropMask::exact;
   const spec::Tensor second = tensor_of(spec::DType::uint8, {1}, {2});
   const FlashAttentionScoreGrad<Quad> gradient(p, two_keys(), {.drop_mask = &second});
-  // P = 1/2, 1/2. The row term is 4, and dP = 0 and 2 * 6, so dS = -2 and 4.
+  // P is 1/2 and 1/2. The row term is 4, and dP is 0 and 2 * 6, so dS = -2 and 4.
   const Pair<Quad> dropped = gradient.pair(0, 0, 0, 0), kept = gradient.pair(0, 0, 0, 1);
   EXPECT_EQ(dropped.prob, Quad(0.5));
   EXPECT_EQ(dropped.dropped, 0);
@@ -152,7 +152,7 @@ TEST(Family, AMaskOfZerosLeavesMinusTheRowTerm) {
   EXPECT_EQ(largest_magnitude(all_rows(none.problem, gradient).dv), 0);
 }
 
-/// The sequences: one without keys, one without queries, and an ordinary one.
+/// A problem with three sequences: one without keys, one without queries, and an ordinary one.
 Problem with_empty_sequences() {
   Problem p;
   p.dtype = spec::DType::fp32;

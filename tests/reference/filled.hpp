@@ -7,7 +7,7 @@
 
 namespace assay::reference {
 
-/// A tensor as described. Element k of its row-major view is value_of(k).
+/// Makes a tensor for the parameter. Element k of its view, in row-major order, is value_of(k).
 spec::Tensor filled(const spec::Parameter& parameter, const auto& value_of) {
   spec::Tensor tensor{.dtype = parameter.dtype,
                       .shape = parameter.shape,

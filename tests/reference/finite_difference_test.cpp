@@ -5,7 +5,8 @@
 namespace assay::reference {
 namespace {
 
-/// The sum over all elements of dy * output. Its gradient is the result of the operator.
+/// Returns the sum of dy * output over all elements. The gradients of this sum are the results of
+/// the operator.
 template <class Real>
 Real loss(const Problem& p, const Operands<Real>& operands, const SideInputs& side) {
   const Forward<Real> result = forward(p, operands, side);
@@ -23,8 +24,8 @@ class FiniteDifference {
         sides_(make_sides(problem)),
         operands_(consistent_operands<Real>(problem, sides_.refer())) {}
 
-  /// The derivative of the loss with respect to every element of one operand, as central
-  /// differences.
+  /// Returns the derivative of the loss with respect to every element of one operand, computed as
+  /// central differences.
   std::vector<Real> of(std::vector<Real> Operands<Real>::*operand) {
     const Real half_step = ldexp(Real(1), -40);
     std::vector<Real> differences;
@@ -73,8 +74,8 @@ void expect_agreement(const Problem& problem) {
 
 class QuadDifferences : public testing::TestWithParam<NamedProblem> {};
 
-/// Two heads in one group. The loss is differentiated with respect to every element, so the test's
-/// time grows with the square of the number of elements.
+/// Reduces a problem to two heads that share one key head, to save time. The loss is evaluated for
+/// every element, so the time grows with the square of the number of elements.
 Problem with_one_group(Problem problem) {
   problem.heads_q = 2;
   problem.heads_kv = 1;
@@ -88,8 +89,8 @@ TEST_P(QuadDifferences, OfTheForwardAgreeWithTheGradientTo1e10) {
 INSTANTIATE_TEST_SUITE_P(Small, QuadDifferences, testing::ValuesIn(small_problems()),
                          [](const auto& tested) { return tested.param.name; });
 
-/// Every combination of position bias, dropout, rope, group size and lengths. The scales have both
-/// signs.
+/// One combination of position bias, dropout, rope, group size, lengths and scale. The test uses
+/// all combinations; the scales have both signs.
 struct Combination {
   std::int64_t pse_type = 1;
   spec::PseShape pse_shift = spec::PseShape::absent;

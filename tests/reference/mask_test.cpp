@@ -11,7 +11,7 @@
 namespace assay::reference {
 namespace {
 
-/// The mask of a problem together with its tensor.
+/// The mask of a problem, together with the tensor that it reads.
 class OwnedMask {
  public:
   explicit OwnedMask(const Problem& p)
@@ -25,8 +25,8 @@ class OwnedMask {
   Mask mask_;
 };
 
-/// "first..last": the unmasked keys of query i, which must be consecutive; "-" if all keys are
-/// masked.
+/// Returns the unmasked keys of query i as "first..last", or "-" if all keys are masked. The
+/// unmasked keys must be consecutive.
 std::string kept_range(const Mask& mask, const Problem& p, std::int64_t b, std::int64_t i) {
   std::vector<std::int64_t> kept;
   for (std::int64_t j = 0; j < p.length_kv(b); ++j)
@@ -114,8 +114,8 @@ TEST(Mask, ModeSixReadsThePrefixOfItsSequence) {
   EXPECT_EQ(kept_ranges(p, 1), (Ranges{"0..1", "0..2"}));
 }
 
-/// The documentation passes the lengths as arrays of cumulative sums. Returns the lengths of such
-/// an array.
+/// Returns a packed problem. `ends_q` and `ends_kv` are cumulative sums of the lengths, as in the
+/// documentation.
 Problem packed(std::int64_t mode, std::vector<std::int64_t> ends_q,
                std::vector<std::int64_t> ends_kv) {
   std::adjacent_difference(ends_q.begin(), ends_q.end(), ends_q.begin());
@@ -217,7 +217,8 @@ TEST(Mask, TakesATensorOfRankZeroForNone) {
   EXPECT_TRUE(Mask(causal(3, 4, 2), &scalar).keeps(0, 0, 0, 1));
 }
 
-/// Mode 0 or 1, two batches, two heads, 2 x 3 scores. All elements of the mask but one are 0.
+/// A mask for mode 0 or 1 with two batches, two heads and 2 x 3 scores. All elements of the mask
+/// except one are 0.
 struct UserMask {
   Problem problem;
   spec::Tensor tensor;
@@ -232,7 +233,7 @@ UserMask user_mask(spec::MaskShape shape, std::int64_t excluded_element) {
   return {p, tensor};
 }
 
-/// Returns (b, n, i, j) of every excluded score.
+/// Returns the indices (b, n, i, j) of all excluded scores.
 std::vector<std::vector<std::int64_t>> excluded(const UserMask& user) {
   const Mask mask(user.problem, &user.tensor);
   std::vector<std::vector<std::int64_t>> found;
@@ -277,8 +278,8 @@ TEST(Mask, ReadsEveryNonZeroByteAsExcluded) {
   EXPECT_EQ(excluded(user).size(), 4u);
 }
 
-/// Checks that kept_range(b, i) and kept_queries(b, j) contain every unmasked pair. They may
-/// contain other pairs only if the mode reads a user mask.
+/// Expects that kept_range(b, i) and kept_queries(b, j) contain every unmasked pair. If `exact` is
+/// false (the mode reads a user's mask), they may also contain masked pairs.
 void expect_ranges_of_keeps(const Mask& mask, const Problem& p, std::int64_t b, bool exact) {
   for (std::int64_t i = 0; i < p.length_q(b); ++i)
     for (std::int64_t j = 0; j < p.length_kv(b); ++j) {

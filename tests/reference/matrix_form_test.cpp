@@ -13,7 +13,8 @@ using Eigen::MatrixXd;
 using Eigen::VectorXd;
 using RowMajor = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
 
-/// The positions of a sequence, computed in this test without `spec::Extents`.
+/// The first rows, the first score and the lengths of a sequence. This test computes them without
+/// `spec::Extents`.
 struct Sequence {
   std::int64_t b = 0, start_q = 0, start_kv = 0, scores_before = 0, length_q = 0, length_kv = 0;
 };
@@ -33,13 +34,13 @@ std::vector<Sequence> sequences(const Problem& p) {
   return list;
 }
 
-/// `seq` rows of an operand, starting at row `first`.
+/// Returns `seq` rows of an operand, starting at row `first`.
 MatrixXd rows_of(const std::vector<double>& operand, std::int64_t first, std::int64_t seq,
                  std::int64_t dim) {
   return Eigen::Map<const RowMajor>(operand.data() + first * dim, seq, dim);
 }
 
-/// The sequence to which modes 7 and 8 apply the band.
+/// Returns the sequence to which sparse modes 7 and 8 apply the band mask.
 std::int64_t band_sequence(const Problem& p) {
   std::int64_t first = -1, last = -1;
   for (const Sequence& at : sequences(p)) {
@@ -50,8 +51,8 @@ std::int64_t band_sequence(const Problem& p) {
   return p.sparse_mode == 7 ? last : first;
 }
 
-/// Returns whether the mask excludes (i, j) of sequence `at`. It was written for this test from the
-/// table of sparse modes.
+/// Returns whether the mask excludes score (i, j) of sequence `at`. This function was written for
+/// this test, from the documented table of sparse modes.
 bool excluded(const Problem& p, std::int64_t mode, const Sequence& at, std::int64_t i,
               std::int64_t j) {
   const bool right_of_corner = at.length_q - i > at.length_kv - j;
@@ -89,7 +90,8 @@ MatrixXd kept(const Problem& p, const spec::Tensor* mask, const Sequence& at, st
   return result;
 }
 
-/// The index of the element for (b, n, i, j) in the contiguous pse; only for pse types 0 and 1.
+/// Returns the index of the bias for (b, n, i, j) in the contiguous tensor pse. Applies to pse
+/// types 0 and 1 only.
 std::int64_t pse_element(const Problem& p, const Sequence& at, std::int64_t n, std::int64_t i,
                          std::int64_t j) {
   using enum spec::PseShape;
@@ -108,7 +110,8 @@ std::int64_t pse_element(const Problem& p, const Sequence& at, std::int64_t n, s
   }
 }
 
-/// The bias: type 1 adds it to the products, other types add it to the scaled products.
+/// Returns the bias as a matrix. With pse type 1 the caller adds the bias before scaling, with
+/// other types after scaling.
 MatrixXd bias(const Problem& p, const spec::Tensor* pse, const Sequence& at, std::int64_t n) {
   MatrixXd result = MatrixXd::Zero(at.length_q, at.length_kv);
   if (pse == nullptr) return result;
@@ -125,7 +128,7 @@ MatrixXd bias(const Problem& p, const spec::Tensor* pse, const Sequence& at, std
   return result;
 }
 
-/// 1 / keep_prob if the bit is set, else 0.
+/// Returns the dropout factors as a matrix: 1 / keep_prob where the bit is set, otherwise 0.
 MatrixXd dropout(const Problem& p, const spec::Tensor* mask, const Sequence& at, std::int64_t n) {
   MatrixXd result = MatrixXd::Ones(at.length_q, at.length_kv);
   if (p.keep_prob == 1.0) return result;
@@ -139,7 +142,7 @@ MatrixXd dropout(const Problem& p, const spec::Tensor* mask, const Sequence& at,
   return result;
 }
 
-/// Softmax of every row; a fully masked row is 0.
+/// Returns the softmax of every row. A fully masked row is 0.
 MatrixXd softmax(const MatrixXd& score, const MatrixXd& kept) {
   constexpr double excluded = -std::numeric_limits<double>::infinity();
   const MatrixXd masked = (kept.array() > 0.0).select(score, excluded);
@@ -149,8 +152,8 @@ MatrixXd softmax(const MatrixXd& score, const MatrixXd& kept) {
   return power.array().colwise() / sum.array();
 }
 
-/// d(loss)/d(score), computed with the Jacobian diag(p) - p p^T of each row's softmax, without a
-/// row term and without attention_in.
+/// Returns the derivative of the loss with respect to the scores. It is computed with the Jacobian
+/// diag(p) - p p^T of each row's softmax, without a row term and without attention_in.
 MatrixXd through_jacobian(const MatrixXd& prob, const MatrixXd& dprob) {
   MatrixXd dscore(prob.rows(), prob.cols());
   for (Eigen::Index i = 0; i < prob.rows(); ++i) {
@@ -216,8 +219,8 @@ Gradients<double> matrix_form(const Problem& p, const Operands<double>& operands
 template <class Real>
 void expect_agreement(const std::vector<Real>& gradient, const std::vector<double>& matrix) {
   ASSERT_EQ(gradient.size(), matrix.size());
-  // The limit cannot be smaller: Eigen's order of summation and the exponential of libm are not
-  // specified.
+  // The allowed error cannot be smaller, because Eigen's order of summation and the accuracy of
+  // libm's exponential are not specified.
   const double limit = 1e-13 * (1.0 + largest_magnitude(matrix));
   for (std::size_t k = 0; k < gradient.size(); ++k)
     EXPECT_NEAR(static_cast<double>(gradient[k]), matrix[k], limit) << "element " << k;

@@ -9,7 +9,8 @@
 namespace assay::reference {
 namespace {
 
-/// Sequences of 2 and 1 queries, two heads. The statistics are the indices of the flattened view.
+/// A problem with two heads and sequences of 2 and 1 queries. The statistics of each row contain
+/// the number of the row in memory.
 Problem two_sequences(spec::StatisticsOrder order) {
   Problem p;
   p.dtype = spec::DType::fp32;
@@ -41,7 +42,8 @@ TEST(Operands, ReadStatisticsHeadsFirstInsideASequence) {
 }
 
 TEST(Operands, ReadStatisticsTokensFirstAsTheShapeSays) {
-  // Rows: sequence 0 head 0 tokens 0, 1; head 1 tokens 0, 1; sequence 1 heads 0, 1 of token 2.
+  // The rows in the order of the result: sequence 0 has head 0 with tokens 0, 1 and head 1 with
+  // tokens 0, 1; sequence 1 has heads 0, 1 with token 2.
   for (const auto& [striding, name] : spec::spellings_of<spec::Striding>.entries) {
     if (striding == spec::Striding::far) continue;  // storage of 8 GiB
     const Problem p = two_sequences(spec::StatisticsOrder::tokens_first);

@@ -24,7 +24,8 @@ Problem with_pse(std::int64_t pse_type, PseShape shape) {
   return p;
 }
 
-/// A contiguous float pse whose element at a view index is `value` of that index.
+/// Makes a contiguous fp32 bias tensor (pse). The function `value` gives the element for each index
+/// of the view.
 spec::Tensor tabulated(const Problem& p, const std::function<double(const spec::Shape&)>& value) {
   spec::Tensor tensor = spec::contiguous_tensor(spec::DType::fp32, spec::pse_shape(p));
   spec::Shape index(tensor.shape.size(), 0);
@@ -37,7 +38,8 @@ spec::Tensor tabulated(const Problem& p, const std::function<double(const spec::
   return tensor;
 }
 
-/// A number whose decimal digits are 1 and the index b n i j. It is exact in float.
+/// Returns a number that shows an index: its decimal digits are 1 followed by b, n, i, j. Float
+/// represents it exactly.
 double digits(const spec::Shape& index) {
   double number = 1.0;
   for (const std::int64_t digit : index) number = 10.0 * number + static_cast<double>(digit);
@@ -84,7 +86,8 @@ TEST(PositionBias, OfShape1NssIsTheSameForEveryBatch) {
   });
 }
 
-/// S is the longest length. Queries and keys are counted from the start of their own sequence.
+/// The bias has rows and columns for the longest sequence. Queries and keys are counted from the
+/// start of their own sequence.
 TEST(PositionBias, OfListedShapesInTndBeginsAtEverySequence) {
   const auto ragged = [](PseShape shape) {
     return with_lengths(with_pse(1, shape), {1, 4, 2}, {3, 1, 5});
@@ -120,7 +123,8 @@ TEST(PositionBias, PackedByKeysLiesSequenceBySequence) {
   const Problem p = with_lengths(with_pse(1, PseShape::packed_bn1s), {1, 0, 2}, {3, 1, 2});
   const spec::Tensor pse = tabulated(p, [](const spec::Shape& index) { return index[0]; });
   EXPECT_EQ(pse.shape, spec::Shape{2 * 6});
-  // The bias of sequence 0 starts at index 0, of sequence 1 at 2 * 3, of sequence 2 at 2 * 4.
+  // The bias of sequence 0 starts at index 0, the bias of sequence 1 at 2 * 3, and the bias of
+  // sequence 2 at 2 * 4.
   expect_values(p, pse, [](auto b, auto n, auto, auto j) {
     return b == 0 ? 3 * n + j : b == 1 ? 6 + n + j : 8 + 2 * n + j;
   });
@@ -178,7 +182,7 @@ TEST(PositionBias, CountsFromTheStartsInTheFirstSequenceAloneInModeEightOfPacked
   EXPECT_EQ(PositionBias(p, &pse).value(1, 0, 1, 1), 0.0);
 }
 
-/// A bias that depends only on the distance, the head and the batch.
+/// Returns a bias that depends only on the batch, the head and the distance i - j.
 double of_distance(std::int64_t b, std::int64_t n, std::int64_t distance) {
   return 10000.0 * static_cast<double>(2 * b + n) + static_cast<double>(distance);
 }
@@ -191,7 +195,7 @@ Problem compressed(PseShape shape, std::int64_t seq) {
   return p;
 }
 
-/// The last 1024 query rows of the bias. The sequences are as long as the tensor has columns.
+/// Makes a bias that contains only the rows of the last 1024 queries. It has a column for each key.
 spec::Tensor last_rows(const Problem& p) {
   spec::Tensor tensor = spec::contiguous_tensor(spec::DType::fp32, spec::pse_shape(p));
   std::int64_t element = 0;

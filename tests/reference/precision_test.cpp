@@ -7,8 +7,8 @@ namespace {
 
 using std::abs;
 
-/// For each element of the gradients, the sum of the magnitudes of all its terms; also the largest
-/// |score| + |bias|.
+/// For each element of the gradients, the sum of the magnitudes of its terms. `score` is the
+/// largest |score| + |bias|.
 struct Magnitudes {
   Gradients<Quad> sums;
   Quad score = 0;
@@ -73,7 +73,7 @@ void expect_within(const std::vector<Quad>& quad, const std::vector<Fifty>& fift
     EXPECT_LE(abs(Fifty(quad[k]) - fifty[k]), Fifty(factor * magnitude[k])) << "element " << k;
 }
 
-/// The same numbers in another type.
+/// Converts the operands to another number type.
 template <class Real>
 Operands<Real> converted(const Operands<double>& given) {
   const auto as = [](const std::vector<double>& v) {

@@ -29,15 +29,15 @@ TEST_P(Relations, ZeroScaleGivesZeroGradientsOfQueryAndKey) {
   for (const auto& zero : {all.dq, all.dk, all.dq_rope, all.dk_rope})
     EXPECT_EQ(largest_magnitude(zero), 0.0);
   EXPECT_GT(largest_magnitude(all.dv), 0.0);
-  // With pse_type 1 the bias is added before the products are scaled, so all scores are 0. Other
-  // types add the bias afterwards, so the scores still contain it.
+  // With pse_type 1 the bias is added before the products are multiplied by the scale 0, so all
+  // scores are 0. With other types the bias is added afterwards, so it remains in the scores.
   if (p.pse_type != 1) return;
   for (std::int64_t j = 0; j < p.length_kv(0); ++j)
     EXPECT_TRUE(gradient.pair(0, 0, 0, j).prob == 0.0 ||
                 gradient.pair(0, 0, 0, j).prob == 1.0 / operands.softmax_sum[0]);
 }
 
-/// Repeats every head of a key-side operand once for each query head of its group.
+/// Repeats each key head of an operand, so that every query head has its own copy.
 std::vector<Quad> repeated_heads(const Problem& p, const spec::Extents& e,
                                  const std::vector<Quad>& operand) {
   std::vector<Quad> repeated;

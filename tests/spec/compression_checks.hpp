@@ -10,7 +10,7 @@
 #include "operators/compression/table.hpp"
 #include "table_checks.hpp"
 
-/// Makes calls of NsaCompress and its gradient, and tests their requirements.
+/// Makes calls of NsaCompress and of its gradient, and tests their requirements.
 namespace assay::spec {
 
 template <class Op>
@@ -34,7 +34,7 @@ inline Striding any_striding() {
   return spellings_of<Striding>.entries[static_cast<std::size_t>(integer(0, 2))].first;
 }
 
-/// A legal call. The stride is below the window by at least `smallest_overlap`.
+/// Makes a random legal call. The stride is smaller than the window by at least `smallest_overlap`.
 template <class Op>
 CompressionAsked<Op> legal_compression(std::int64_t smallest_overlap) {
   CompressionProblem p;
@@ -56,8 +56,9 @@ inline CompressionProblem ragged_compression() {
   return {.batch = 4, .heads = 3, .seq = 100, .lengths = {0, 31, 100, 48}};
 }
 
-/// Properties of a random legal call: it breaks no requirement, in no variant; a violation breaks
-/// its own requirement and only those that it implies; the call gives back its problem.
+/// Asserts three properties of a random legal call. The call and its variants violate no
+/// requirement. Each test violation violates only its own requirement, and the requirements that
+/// this one implies. The problem can be recovered from the call.
 template <class Op>
 void assert_a_legal_call(const CompressionAsked<Op>& asked) {
   const Call<Op> call = asked.call();

@@ -4,7 +4,8 @@
 
 namespace assay::spec {
 
-/// A requirement of the specification's tables, and the entry points on which a call violates it.
+/// A requirement of the specification's tables, and the entry points on which a call can violate
+/// it.
 struct Expected {
   std::string_view id, refused_by;
 };
@@ -16,7 +17,8 @@ inline constexpr std::string_view everywhere = "g1 g2 u1 u2 u3 u4", padded = "g1
                                   with_sink = "g3 u5";
 
 /// The requirements that a call can violate, each with the entry points on which this is possible.
-/// An id with a letter is an interpretation of the requirement without the letter.
+/// An id with a letter, such as FAG-C20a, is an interpretation of the requirement without the
+/// letter.
 inline constexpr Expected expected_rows[] = {
     {"FAG-C01", everywhere},
     {"FAG-C02", everywhere},
@@ -137,7 +139,7 @@ inline constexpr Expected expected_rows[] = {
     {"SNK-C08a", "u5"},
 };
 
-/// The requirements that no call can violate.
+/// The ids of requirements that no call can violate.
 inline constexpr std::string_view unrefused_rows[] = {
     "SNK-C01",  "SNK-C02",  "SNK-C08",  "SNK-C09",  "SNK-C10",  "SNK-P01", "SNK-P02",  "SNK-P03",
     "SNK-P04",  "FAG-C23d", "FAG-C29b", "FAG-C29d", "FAG-C67a", "FAG-C70", "FAG-C71a", "FAG-C79a",

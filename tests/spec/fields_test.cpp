@@ -11,8 +11,8 @@ template <class Op>
 class Fields : public testing::Test {};
 TYPED_TEST_SUITE(Fields, tests::EveryOperator, tests::ByOperator);
 
-/// Every member must be visited once. The test compares the sum of the members' sizes with the size
-/// of the struct, which has no gaps except after its last member.
+/// Expects that visit_fields visits every member once. To find missing members, compares the sum of
+/// the members' sizes with the size of the struct, which has gaps only after its last member.
 template <class Struct>
 void expect_complete(const char* what) {
   Struct all{};
@@ -44,7 +44,7 @@ TYPED_TEST(Fields, InputsAndOutputsAreNamedAsTheirParameters) {
   typename TypeParam::Parameters all;
   visit_fields(all, [&](const char* name, const auto&) { parameters.insert(name); });
   const auto expect_named = [&](const char* name, const auto&) {
-    // No document names dformula: only a formula of the user has it.
+    // dformula is not a documented parameter: only a user's formula has this output.
     if (std::string_view(name) == "dformula") return;
     EXPECT_TRUE(parameters.contains(name)) << name;
   };

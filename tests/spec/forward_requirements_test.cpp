@@ -11,8 +11,8 @@
 #include "problems.hpp"
 #include "table_checks.hpp"
 
-/// The requirements of FlashAttentionScore. The problems are those of its gradient, changed where
-/// the forward operator is stricter.
+/// Tests the requirements of FlashAttentionScore. The test problems are those of its gradient, with
+/// changes where the forward operator is stricter.
 namespace assay::spec::forward_requirements {
 namespace {
 
@@ -32,7 +32,7 @@ bool has_more_queries(const Problem& p) {
   return false;
 }
 
-/// Removes features that the forward operator refuses but the gradient allows.
+/// Removes features that the forward operator refuses, although the gradient allows them.
 Problem made_legal(Problem p, FlashForwardEntryPoint entry_point) {
   const bool in_tnd = is_unpadding(entry_point);
   if (in_tnd && p.sparse_mode == 3 && has_more_queries(p)) p.sparse_mode = 2;
@@ -122,7 +122,7 @@ std::string refusing(const Requirement<Op>& row) {
   return names;
 }
 
-/// The requirements that a call can violate, with the entry points on which a call does so.
+/// The requirements that a call can violate, each with the entry points on which this is possible.
 constexpr std::string_view everywhere = "f1 f2 l1 l2 l3 f3 l5", dense = "f1 f2 f3",
                            packed = "l1 l2 l3 l5", with_pse = "f1 f2 l1 l2 f3 l5",
                            packed_with_pse = "l1 l2 l5", with_slopes = "f2 l2 f3 l5",
@@ -199,7 +199,7 @@ TEST(ForwardRequirements, EveryContradictionIsANoteOfSomeRow) {
               1);
 }
 
-/// The documentation pages name only these codes: 161001 for null pointers, and 161002 for types
+/// The documentation names only these status codes: 161001 for null pointers, and 161002 for types
 /// and formats.
 TEST(ForwardRequirements, ExactCodesAreThoseOfThePages) {
   const std::pair<std::string_view, Status> coded[] = {

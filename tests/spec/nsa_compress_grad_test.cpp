@@ -35,8 +35,9 @@ TEST(CompressConstraints, EveryContradictionIsANoteOfSomeRow) {
   expect_contradictions_in_notes<Op>("NSAC-Q", 15);
 }
 
-/// A requirement is "documented" if the documentation page states it, "derived" if it follows from
-/// the page, and "upstream" if only the code of the vendor's repository states it.
+/// The standing of a requirement says where it comes from: "documented" if the documentation states
+/// it, "derived" if it follows from the documentation, and "upstream" if only the vendor's code
+/// states it.
 TEST(CompressConstraints, StandingsAreThoseOfThePage) {
   EXPECT_EQ(standing_as<Op>(Standing::disputed),
             (Ids{"NSAC-C09a", "NSAC-C11a", "NSAC-C14a", "NSAC-C21"}));
@@ -44,12 +45,12 @@ TEST(CompressConstraints, StandingsAreThoseOfThePage) {
   EXPECT_EQ(standing_as<Op>(Standing::upstream), (Ids{"NSAC-C06a", "NSAC-C15", "NSAC-C24a"}));
   EXPECT_EQ(standing_as<Op>(Standing::derived),
             (Ids{"NSAC-C03", "NSAC-C14", "NSAC-C16", "NSAC-C19", "NSAC-C20"}));
-  // The documentation page does not limit this size, so every value is allowed.
+  // The documentation does not limit this size, so every value is allowed.
   EXPECT_EQ(broken_by(Asked{.problem = {.head_dim = 24}}.call()), Ids{});
   EXPECT_EQ(broken_by(Asked{.problem = {.heads = 129}}.call()), Ids{});
 }
 
-/// With actSeqLenType 1 the array holds lengths.
+/// With actSeqLenType 1 the array contains the lengths instead of their cumulative sums.
 TEST(CompressConstraints, LengthsInPlaceOfSumsBreakTheirTypeAlone) {
   Call<Op> call = Asked{.problem = {.batch = 3, .seq = 100, .lengths = {40, 100, 0}}}.call();
   EXPECT_EQ(call.parameters.act_seq_len, (std::vector<std::int64_t>{40, 140, 140}));
@@ -62,7 +63,7 @@ TEST(CompressConstraints, LengthsInPlaceOfSumsBreakTheirTypeAlone) {
   EXPECT_TRUE(broken_by(call).contains("NSAC-C14"));
 }
 
-/// Every excluded value must violate a requirement. It may also violate another requirement.
+/// Every excluded value must violate a requirement, and may violate another one, too.
 TEST(CompressConstraints, SizesOfNoWindowBreakWhatThePageSays) {
   Call<Op> call = Asked{.problem = {}}.call();
   call.attributes.compress_block_size = 0;
@@ -81,7 +82,7 @@ RC_GTEST_PROP(CompressConstraints, ALegalCallBreaksNoRowAndEachViolationItsOwn, 
   assert_a_legal_call(legal_compression<Op>(16));
 }
 
-/// The columns: cumulative lengths, window size, stride, number of windows.
+/// Each line contains: cumulative lengths, window size, stride, number of windows in each sequence.
 TEST(CompressProblem, WindowsAreThoseOfTheSpecification) {
   struct Listed {
     std::vector<std::int64_t> sums;
@@ -106,7 +107,7 @@ TEST(CompressProblem, WindowsAreThoseOfTheSpecification) {
   }
 }
 
-/// The call in the example of the documentation page.
+/// The call of the example program in the documentation.
 TEST(CompressProblem, TheExampleOfThePageIsLegal) {
   const Problem example{.dtype = DType::fp16,
                         .batch = 3,

@@ -39,7 +39,8 @@ TEST(NsaCompressConstraints, StandingsAndCodesAreThoseOfThePage) {
   EXPECT_TRUE(types.binds(NsaCompressEntryPoint::f1, {.upstream = Upstream::off}));
 }
 
-/// Sizes at the limits are legal, and so are adjacent windows, which the gradient's page forbids.
+/// Sizes at the limits are legal. Adjacent windows are legal, too, although the documentation of
+/// the gradient forbids them.
 TEST(NsaCompressConstraints, LimitsAreLegalAndReached) {
   const Call<Op> call = Asked{
       .problem = {.heads = 128,
@@ -59,7 +60,7 @@ RC_GTEST_PROP(NsaCompressConstraints, ALegalCallBreaksNoRowAndEachViolationItsOw
   assert_a_legal_call(legal_compression<Op>(0));
 }
 
-/// The call in the example of the documentation page.
+/// The call of the example program in the documentation.
 TEST(NsaCompressProblem, TheExampleOfThePageIsLegal) {
   const Call<Op> call =
       Asked{.problem = {.dtype = DType::fp16, .seq = 64, .compress_stride = 32}}.call();

@@ -31,8 +31,8 @@ void showValue(const Asked& asked, std::ostream& out) {
   show_fields(asked.problem, out);
 }
 
-/// Returns the lengths of the sequences in units of `unit`, and the longest one. No lengths if all
-/// are equal.
+/// Returns random sequence lengths, which are multiples of `unit`, and the longest length. The list
+/// of lengths is empty if all are equal.
 std::pair<std::vector<std::int64_t>, std::int64_t> some_lengths(std::int64_t batch,
                                                                 std::int64_t least,
                                                                 std::int64_t unit) {
@@ -119,8 +119,9 @@ TEST(SelectedConstraints, WhatThePageOffersIsLegal) {
       Ids{});
 }
 
-/// A requirement is "documented" if the documentation page states it, "derived" if it follows from
-/// the page, and "upstream" if only the code of the upstream repository states it.
+/// The standing of a requirement says where it comes from: "documented" if the documentation states
+/// it, "derived" if it follows from the documentation, and "upstream" if only the vendor's code
+/// states it.
 TEST(SelectedConstraints, StandingsAreThoseOfThePage) {
   EXPECT_EQ(standing_as<Op>(Standing::disputed), (Ids{"NSAS-C12a", "NSAS-C33a", "NSAS-C44"}));
   EXPECT_EQ(standing_as<Op>(Standing::open), (Ids{"NSAS-C29", "NSAS-C36a"}));
@@ -131,7 +132,7 @@ TEST(SelectedConstraints, StandingsAreThoseOfThePage) {
             (Ids{"NSAS-C10c", "NSAS-C15", "NSAS-C35a", "NSAS-C37", "NSAS-C38", "NSAS-C39"}));
 }
 
-/// Every excluded value must violate a requirement. It may also violate another requirement.
+/// Every excluded value must violate a requirement, and may violate another one, too.
 TEST(SelectedConstraints, ZerosAndSizesBeyondEveryProductBreakWhatThePageSays) {
   Call<Op> no_heads = Asked{.problem = {.heads_q = 0, .heads_kv = 0}}.call();
   EXPECT_TRUE(broken_by(no_heads).contains("NSAS-C25"));
@@ -170,15 +171,16 @@ TEST(SelectedConstraints, SizesAreLegalUpToTheirLimits) {
   const Problem exactly_enough_keys{.seq_kv = 32};
   for (const Problem& p : {heads, group, blocks, longest, most_tokens, exactly_enough_keys})
     EXPECT_EQ(broken_by(Asked{.problem = p}.call()), Ids{});
-  // K and M may mean powers of 1000 or of 1024. One size is between the two meanings and the other
-  // is beyond both.
+  // In the documentation, K and M may mean powers of 1000 or of 1024. The first size lies between
+  // the two meanings, the second exceeds both.
   const Problem in_between{.seq_q = 128 * 1024, .seq_kv = 128 * 1024};
   EXPECT_EQ(broken_by(Asked{.problem = in_between}.call()), Ids{"NSAS-C44"});
   const Problem beyond{.seq_q = 128 * 1024 + 1, .seq_kv = 128'000};
   EXPECT_EQ(broken_by(Asked{.problem = beyond}.call()), Ids{"NSAS-C28"});
 }
 
-/// The call in the example of the documentation page. The format of its tensors is not private.
+/// The call of the example program in the documentation. Its tensors have a format that kernels
+/// must accept (not a private one).
 TEST(SelectedConstraints, TheExampleOfThePageIsLegal) {
   const Problem example{.dtype = DType::fp16,
                         .seq_q = 1,

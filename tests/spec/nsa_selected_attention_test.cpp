@@ -30,7 +30,7 @@ Striding any_striding() {
   return spellings_of<Striding>.entries[static_cast<std::size_t>(integer(0, 2))].first;
 }
 
-/// A legal call that no document disputes.
+/// Makes a random legal call about which the documentation does not contradict itself.
 rc::Gen<Asked> legal_call() {
   return rc::gen::exec([] {
     SelectionProblem p;
@@ -89,8 +89,8 @@ TEST(NsaSelectedAttentionConstraints, StandingsAndCodesAreThoseOfThePage) {
             (Ids{"NSSF-C02", "NSSF-C02a", "NSSF-C02b", "NSSF-C02c", "NSSF-C02d"}));
 }
 
-/// The vendor's code returns 561103 for null arguments and other layouts, and the page names other
-/// codes. A library may return either code.
+/// For null arguments and other layouts the vendor's code returns 561103, but the documentation
+/// names other codes. So a library may return any of them.
 TEST(NsaSelectedAttentionConstraints, AnyStatusRefusesWhatPageAndCodeAnswerDifferently) {
   for (const std::string_view id : {"NSSF-C01", "NSSF-C01a", "NSSF-C01b", "NSSF-C04"}) {
     const auto& row = requirement_of<Op>(id);
@@ -106,7 +106,8 @@ RC_GTEST_PROP(NsaSelectedAttentionConstraints, ALegalCallBreaksNoRowAndEachViola
   RC_ASSERT(nsa::selection::problem_of(call) == asked.problem);
 }
 
-/// Mode 2 without a mask masks nothing: it is legal, and exercises NSSF-C12a.
+/// Mode 2 without a mask tensor masks nothing. Such a call is legal, and tests the requirement
+/// NSSF-C12a.
 TEST(NsaSelectedAttentionProblem, ModeTwoWithoutMaskIsLegal) {
   const Call<Op> call = plain_calls().back();
   EXPECT_EQ(broken_by(call), Ids{});

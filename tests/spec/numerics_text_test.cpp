@@ -8,7 +8,7 @@
 namespace assay::spec {
 namespace {
 
-/// The error message for an invalid text.
+/// Returns the error message for an invalid text.
 std::string refusal(const std::string& text) {
   try {
     numerics_from_text(text, DType::bf16);

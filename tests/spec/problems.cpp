@@ -19,8 +19,8 @@ rc::Gen<Enum> any_spelled() {
 
 bool one_in(std::int64_t many) { return integer(1, many) == 1; }
 
-/// Chooses windows that both the documentation pages and the vendor's host code accept for every
-/// sequence. In packed sequences a window has more than one key.
+/// Chooses a window (pre_tokens, next_tokens) that both the documentation and the vendor's code
+/// accept for every sequence. In packed sequences the window has more than one key.
 void choose_window(Problem& p) {
   std::int64_t shortest = std::min(p.seq_q, p.seq_kv);
   for (std::int64_t b = 0; b < p.batch; ++b)
@@ -45,8 +45,8 @@ void choose_window(Problem& p) {
   }
 }
 
-/// Some sequences may be without queries, but not all. No sequence is without keys, because the
-/// documentation pages do not mention this.
+/// Chooses sequence lengths. Some sequences may have no queries, but not all of them. Every
+/// sequence has keys, because the documentation does not mention sequences without keys.
 void choose_lengths(Problem& p) {
   if (!is_packed(p.input_layout) || one_in(3)) return;
   const std::int64_t least_q = one_in(3) ? 0 : 1;
@@ -77,8 +77,8 @@ bool has_more_queries_somewhere(const Problem& p) {
   return false;
 }
 
-/// The lengths of the sequence to which modes 7 and 8 apply the band; the window restricts only
-/// this one.
+/// Returns the lengths of the sequence to which modes 7 and 8 apply the band mask. Only this
+/// sequence restricts the choice of the window.
 std::pair<std::int64_t, std::int64_t> band_lengths(const Problem& p) {
   std::pair<std::int64_t, std::int64_t> lengths;
   for (std::int64_t k = 0; k < p.batch; ++k) {
@@ -88,7 +88,7 @@ std::pair<std::int64_t, std::int64_t> band_lengths(const Problem& p) {
   return lengths;
 }
 
-/// Uses the ranges of the documentation page about sparse modes.
+/// Chooses a window within the ranges that the documentation gives for sparse modes 7 and 8.
 void choose_outer_split(Problem& p) {
   const auto [seq_q, seq_kv] = band_lengths(p);
   if (p.sparse_mode == 7 && (has_more_queries_somewhere(p) || seq_q > seq_kv)) {
@@ -98,8 +98,8 @@ void choose_outer_split(Problem& p) {
   p.pre_tokens = one_in(2) ? unbounded_tokens : seq_kv + integer(0, 3);
   p.next_tokens = integer(seq_q - seq_kv, std::max(seq_q - seq_kv, std::int64_t{0}));
   if (p.sparse_mode == 8 && one_in(2)) p.next_tokens = unbounded_tokens;
-  // If a negative pre_tokens makes the band empty, the band has no effect. next_tokens must stay
-  // within the keys of the band.
+  // Sets next_tokens to 0 in two cases: if a negative pre_tokens would make the band empty, or if a
+  // negative next_tokens would be larger in magnitude than the number of keys.
   if (p.pre_tokens + p.next_tokens < 0 || -p.next_tokens > seq_kv) p.next_tokens = 0;
 }
 
@@ -140,7 +140,8 @@ bool has_empty_sequence(const Problem& p) {
   return false;
 }
 
-/// Chooses a bias that stores the last 1024 rows, together with the causal mask that it needs.
+/// Chooses a bias that stores only the last 1024 rows, together with the causal mask that such a
+/// bias requires.
 void compress_bias(Problem& p, FlashEntryPoint entry_point) {
   if (!is_unpadding(entry_point)) p.seq_q = p.seq_kv = compressed_pse_rows + integer(1, 3);
   p.prefix.clear();
@@ -150,8 +151,8 @@ void compress_bias(Problem& p, FlashEntryPoint entry_point) {
   p.pse_shift = *rc::gen::element(PseShape::bnhs, PseShape::one_nhs);
 }
 
-/// Uses fp32, because for this type the documentation page and the vendor's code agree on the type
-/// of slopes.
+/// The type is fp32, because only for fp32 the documentation and the vendor's code agree on the
+/// type of slopes.
 void choose_slopes(Problem& p) {
   p.dtype = DType::fp32;
   p.pse_type = integer(2, 3);
@@ -169,8 +170,8 @@ void choose_bias(Problem& p, FlashEntryPoint entry_point) {
     return choose_slopes(p);
   if (has_pse_type(entry_point) && one_in(2)) p.pse_type = 0;
   if (is_square(p) && (unpadding || one_in(4))) return compress_bias(p, entry_point);
-  // For packed sequences, only the compressed bias has the same meaning in the documentation pages
-  // and in the host code.
+  // For packed sequences, only the compressed bias has the same meaning in the documentation and in
+  // the vendor's code, so no other bias is chosen.
   if (!unpadding)
     p.pse_shift = *rc::gen::element(PseShape::bnss, PseShape::bn1s, PseShape::one_nss);
   else
@@ -183,7 +184,7 @@ void choose_dropout(Problem& p, FlashEntryPoint entry_point) {
   p.keep_prob = *rc::gen::element(1.0, 0.9, 0.5);
 }
 
-/// Chooses sizes that are multiples of 8, in bf16.
+/// Chooses the head sizes for rope: multiples of 8, in bf16.
 void choose_rope(Problem& p) {
   p.dtype = DType::bf16;
   p.head_dim = one_in(9) ? 768 : 8 * integer(1, 5);
@@ -191,7 +192,7 @@ void choose_rope(Problem& p) {
   p.head_dim_rope = 8 * integer(1, p.head_dim / 8);
 }
 
-/// The entry point with a sink has no fp32.
+/// Replaces fp32, because entry points with a sink do not accept it.
 void choose_sink(Problem& p) {
   if (p.dtype == DType::fp32) p.dtype = one_in(2) ? DType::bf16 : DType::fp16;
   if (!one_in(4)) p.sink = SinkShape::per_head;
@@ -233,7 +234,7 @@ rc::Gen<Problem> legal_problem(FlashEntryPoint entry_point) {
   });
 }
 
-/// Any kind of strides except `far`, with which a storage takes 8 GiB.
+/// Chooses any type of strides except `far`, which needs a storage of 8 GiB.
 rc::Gen<Striding> near_striding() {
   return rc::gen::suchThat(any_spelled<Striding>(),
                            [](Striding striding) { return striding != Striding::far; });
@@ -241,8 +242,8 @@ rc::Gen<Striding> near_striding() {
 
 rc::Gen<Asked> legal_call() {
   return rc::gen::exec([] {
-    // Violations that use fp32 break SNK-C07, too, on entry points with a sink: plain_calls has
-    // these.
+    // Excludes entry points with a sink. On these entry points a violation that uses fp32 also
+    // violates SNK-C07. The function plain_calls makes calls with a sink.
     const FlashEntryPoint entry_point = *rc::gen::suchThat(
         any_spelled<FlashEntryPoint>(), [](FlashEntryPoint one) { return !has_sink(one); });
     return Asked{*legal_problem(entry_point), entry_point, *any_spelled<Product>(),
@@ -252,7 +253,8 @@ rc::Gen<Asked> legal_call() {
 
 namespace {
 
-/// Returns a problem without any feature but ropes, if `rope` is set, with the mask that they need.
+/// Returns a problem without additional features. If `rope` is set, it has rope parts and the mask
+/// that they require.
 Problem plain_problem(FlashEntryPoint entry_point, Layout layout, bool rope) {
   Problem p{.input_layout = layout,
             .batch = 2,
@@ -268,7 +270,7 @@ Problem plain_problem(FlashEntryPoint entry_point, Layout layout, bool rope) {
   return p;
 }
 
-/// Problems for one entry point; each has a single feature.
+/// Returns problems for one entry point, each with a single feature.
 std::vector<Problem> features(FlashEntryPoint entry_point, Layout layout, bool rope) {
   const Problem plain = plain_problem(entry_point, layout, rope);
   std::vector<Problem> problems;
@@ -324,8 +326,8 @@ std::vector<Problem> features(FlashEntryPoint entry_point, Layout layout, bool r
   return problems;
 }
 
-/// Features that the documentation pages allow for packed sequences, but that the host code refuses
-/// or interprets differently.
+/// Returns problems with features that the documentation allows for packed sequences, but that the
+/// vendor's code refuses or interprets differently.
 std::vector<Problem> offered_features(FlashEntryPoint entry_point, bool rope) {
   std::vector<Problem> problems(2, plain_problem(entry_point, Layout::tnd, rope));
   problems[0].batch = 2;
@@ -343,7 +345,7 @@ std::vector<Problem> offered_features(FlashEntryPoint entry_point, bool rope) {
   return problems;
 }
 
-/// Features that exist only for packed sequences.
+/// Returns problems with features that exist only for packed sequences.
 std::vector<Problem> packed_features(FlashEntryPoint entry_point, bool rope) {
   std::vector<Problem> problems;
   for (const std::int64_t mode : {7, 8}) {

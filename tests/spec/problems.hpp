@@ -9,7 +9,7 @@
 
 namespace assay::spec {
 
-/// A legal call, and the choices from which it is made: problem, entry point, product, strides.
+/// A description from which a legal call is made: problem, entry point, product, and strides.
 struct Asked {
   FlashAttentionScoreGrad::Problem problem;
   FlashEntryPoint entry_point = FlashEntryPoint::g1;
@@ -23,16 +23,16 @@ struct Asked {
 
 void showValue(const Asked& asked, std::ostream& out);
 
-/// Random legal problems. Together they have every feature of the entry point: layouts, types,
-/// grouped heads, masks of every shape, windows, narrow values, sequences of unequal lengths, bias,
+/// Makes random legal problems. Together they have every feature of the entry point: layouts,
+/// types, grouped heads, masks of every shape, windows, Dv < D, sequences of unequal lengths, bias,
 /// dropout, prefixes, rope.
 rc::Gen<FlashAttentionScoreGrad::Problem> legal_problem(FlashEntryPoint entry_point);
 rc::Gen<Asked> legal_call();
 
-/// A few hand-made legal calls of an entry point. They contain every layout, mask, bias and dropout
-/// that it accepts, with equal and with unequal lengths.
+/// Returns a few hand-written legal calls of an entry point. They contain every layout, mask, bias
+/// and dropout that it accepts, with equal and with unequal lengths.
 std::vector<Asked> plain_calls(FlashEntryPoint entry_point);
-/// The plain calls of all entry points.
+/// Returns the hand-written legal calls of all entry points.
 std::vector<Asked> plain_calls();
 
 }  // namespace assay::spec

@@ -23,8 +23,8 @@ Call<Op> broken(Call<Op> call, std::string_view id, std::string_view name) {
   return call;
 }
 
-/// A legal call on the entry point g2 to which most violations can be applied: it has a mask and a
-/// layout with four axes.
+/// A legal call on entry point g2 with a mask and a layout with four axes, so that most violations
+/// can be applied to it.
 Call<Op> willing_call() {
   const Op::Problem problem{.batch = 2,
                             .heads_q = 4,
@@ -71,7 +71,8 @@ TEST(FlashConstraints, EveryRowHasASideAndWhatThatSideNeeds) {
   expect_sides_and_what_they_need<Op>();
 }
 
-/// The entry points on which some call breaks this requirement and no other: "g1 g2 u1 ...".
+/// Returns the entry points on which some call violates this requirement and no other, in the form
+/// "g1 g2 u1 ...".
 std::string refusing_entry_points(const Requirement<Op>& requirement) {
   std::string names;
   for (const auto& [entry_point, name] : spellings_of<FlashEntryPoint>.entries) {
@@ -90,8 +91,9 @@ TEST(FlashConstraints, EveryViolationWorksAloneInSomePlainCall) {
 }
 
 TEST(FlashConstraints, RowsAreRefusedByTheEntryPointsOfTheirTable) {
-  // g3 has the requirements of g2. Slopes on g3 break FAG-C23b, too, because SNK-C07 excludes fp32.
-  // u5 has those of u2 and u4, and with ropes those of u3. With Dv < D it breaks SNK-C08a, too.
+  // Entry point g3 has the requirements of g2, and u5 has those of u2 and u4, with ropes also those
+  // of u3. Two violations break an additional requirement: slopes on g3 also violate FAG-C23b
+  // (because SNK-C07 excludes fp32), and Dv < D on u5 also violates SNK-C08a.
   const std::set<std::string_view> contained = {"FAG-C80"}, not_of_u5 = {"FAG-C35a", "FAG-C47a"};
   for (const Expected& expected : expected_rows) {
     std::string names(expected.refused_by);
@@ -175,8 +177,8 @@ TEST(FlashConstraints, SizesAreLegalUpToTheirLimits) {
                          .call());
   };
   EXPECT_EQ(broken_by(Asked{.problem = wide}.call()), Ids{});
-  // Sizes up to the limit with K = 1000 are legal. Sizes above it, up to the limit with K = 1024,
-  // are an open question of the documentation pages.
+  // Sizes up to the limit with K = 1000 are legal. The documentation does not say whether larger
+  // sizes, up to the limit with K = 1024, are legal.
   EXPECT_EQ(with(1, 1'000'000, 1), Ids{});
   EXPECT_EQ(with(1, 1'000'001, 1), Ids{"FAG-C94"});
   EXPECT_EQ(with(1, 1, 1024 * 1024), Ids{"FAG-C94"});
@@ -186,7 +188,7 @@ TEST(FlashConstraints, SizesAreLegalUpToTheirLimits) {
   EXPECT_EQ(with(2 * 1024 * 1024 + 1, 1, 1), Ids{"FAG-C40"});
 }
 
-/// The entry points whose pages document the requirement, e.g. "g1 g2 u1".
+/// Returns the entry points for which the documentation states the requirement, e.g. "g1 g2 u1".
 std::string documented_on(const Requirement<Op>& requirement) {
   std::string names;
   for (const auto& [entry_point, name] : spellings_of<FlashEntryPoint>.entries)
@@ -238,8 +240,8 @@ TEST(FlashConstraints, ARowIsDocumentedWhereAPageOfTheSeedsSaysIt) {
     }
 }
 
-/// The operator's page belongs to g1 and g2. It lists neither the statistics nor the output of the
-/// forward operator.
+/// The documentation of g1 and g2 does not list the statistics and the output of the forward, so it
+/// does not state requirements for them.
 TEST(FlashConstraints, WhatAPageDoesNotListItDoesNotDocument) {
   for (const auto member : {&Op::Parameters::softmax_max, &Op::Parameters::softmax_sum,
                             &Op::Parameters::attention_in}) {
@@ -369,8 +371,8 @@ TEST(FlashConstraints, AWellFormedPseOfEveryDocumentedShapeIsLegal) {
   EXPECT_EQ(broken_by(narrow), Ids{"FAG-C79"});
 }
 
-/// Returns the requirements that a call violates after `change`. The call is for u1 and has two
-/// sequences with 3 and 5 queries, and 7 and 2 keys.
+/// Makes a call of u1 with two sequences, which have 3 and 5 queries, and 7 and 2 keys. Returns the
+/// requirements that the call violates after `change`.
 Ids broken_of_packed(void (*change)(Op::Problem& p)) {
   Op::Problem p{.input_layout = Layout::tnd,
                 .batch = 2,
@@ -400,7 +402,7 @@ TEST(FlashConstraints, APseOfPackedSequencesMayHaveEveryListedShapeAndThatOfTheH
 }
 
 TEST(FlashConstraints, APseOf1024RowsFor1024QueriesIsTheWholeOne) {
-  // This shape needs no causal mask.
+  // A bias of this shape contains all rows, so it needs no causal mask.
   const auto whole = [](Op::Problem& p) {
     p.lengths_q = {3, 1024}, p.seq_q = 1024, p.pse_shift = PseShape::bnhs;
   };
@@ -427,7 +429,7 @@ TEST(FlashConstraints, MasksHaveBatchAndHeadAxesInEveryModeAndLayout) {
       EXPECT_EQ(mask_shape(p), expected);
       EXPECT_EQ(broken_by(Asked{.problem = p}.call()), Ids{}) << mode << " " << to_string(shape);
     }
-  // The documentation pages also list these shapes for packed sequences, with equal and with
+  // The documentation lists these mask shapes for packed sequences, too, with equal and with
   // unequal lengths.
   for (const MaskShape shape : {b_one_ss, bnss}) {
     Op::Problem p{.input_layout = Layout::tnd,

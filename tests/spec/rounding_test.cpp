@@ -15,7 +15,7 @@ namespace {
 
 constexpr double infinity = std::numeric_limits<double>::infinity();
 
-/// The value of a 16-bit pattern. It is computed in double, independently of the library.
+/// Returns the value of a 16-bit pattern. It is computed in double, independently of the library.
 double value_of(std::uint32_t bits, FloatFormat format) {
   const int fraction_bits = format.significand_bits - 1;
   const std::uint32_t fraction = bits & ((1u << fraction_bits) - 1);
@@ -34,8 +34,8 @@ double value_of(std::uint32_t bits, FloatFormat format) {
                                                            << (52 - fraction_bits));
 }
 
-/// The result of a cast to nearest, ties to even. `value` may be any double between two
-/// neighbouring 16-bit numbers; its distances to both are exact.
+/// Rounds to the nearest 16-bit number, ties to even. `value` may be any double between two
+/// consecutive 16-bit numbers, because its distances to both are exact.
 std::uint32_t nearest(double value, FloatFormat format) {
   const std::uint32_t sign = std::signbit(value) ? 0x8000u : 0u;
   const double magnitude = std::fabs(value);
@@ -55,7 +55,7 @@ std::uint32_t nearest(double value, FloatFormat format) {
   return sign | (low % 2 == 0 ? low : high);
 }
 
-/// A value and the two neighbouring doubles; also all three negated.
+/// Returns a value, its two neighbouring doubles, and the negatives of these three numbers.
 std::array<double, 6> around(double value) {
   const double below = std::nextafter(value, -infinity), above = std::nextafter(value, infinity);
   return {value, below, above, -value, -below, -above};
@@ -83,7 +83,7 @@ TEST_P(NarrowFormat, ReadsEveryPattern) {
   }
 }
 
-/// A tensor that contains every 16-bit pattern, with a stride of `step` elements.
+/// Makes a tensor that contains every 16-bit pattern, with a stride of `step` elements.
 Tensor every_pattern(DType dtype, std::int64_t step) {
   Tensor tensor = contiguous_tensor(dtype, {0x10000 * step});
   for (std::uint32_t bits = 0; bits < 0x10000u; ++bits) {
@@ -203,14 +203,15 @@ TEST_P(NarrowFormat, RoundsOnceNotByWayOfSinglePrecision) {
 INSTANTIATE_TEST_SUITE_P(Rounding, NarrowFormat, testing::Values(DType::fp16, DType::bf16),
                          [](const auto& type) { return std::string(to_string(type.param)); });
 
-/// Expects the same result as the processor's cast to nearest, ties to even.
+/// Expects the same result as the processor's own cast to nearest, ties to even.
 void expect_as_the_processor(double x) {
   const float narrowed = static_cast<float>(x);
   ASSERT_EQ(round_to_bits(x, fp32_format), std::bit_cast<std::uint32_t>(narrowed))
       << std::hexfloat << x;
 }
 
-/// Checks a float, its neighbours, and numbers around the midpoint to the next float.
+/// Tests a float, the next smaller and the next larger float, and numbers around the middle between
+/// two consecutive floats.
 void expect_around(std::uint32_t bits) {
   const double value = std::bit_cast<float>(bits);
   const double next = bits == 0x7f7fffffu ? 0x1p128 : std::bit_cast<float>(bits + 1);
@@ -297,8 +298,9 @@ TEST(OtherTypes, HaveTheSizesOfTheirNames) {
   EXPECT_EQ(size_of(DType::boolean), 1);
 }
 
-/// bf16 is the upper half of fp32. Where rounding to nearest, ties to even, must round up, the
-/// added number carries into this half.
+/// Rounds an fp32 pattern to bf16, which is the upper half of fp32. Adds a number to the lower
+/// half. This addition carries into the upper half if rounding to nearest, ties to even, must round
+/// up.
 std::uint32_t upper_half(std::uint32_t pattern) {
   return (pattern + 0x7fffu + ((pattern >> 16) & 1u)) >> 16;
 }

@@ -7,7 +7,8 @@
 namespace assay::spec::detail {
 namespace {
 
-/// The name of the first member in which two calls differ. Empty if the calls are equal.
+/// Returns the name of the first member in which two calls differ, or an empty text if the calls
+/// are equal.
 std::string difference(const FlashCall& a, const FlashCall& b) {
   for (std::size_t k = 0; k < std::size(every_tensor); ++k) {
     const Parameter& x = a.parameters.*every_tensor[k];

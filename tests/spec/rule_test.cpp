@@ -8,14 +8,15 @@
 #include "problems.hpp"
 #include "table_checks.hpp"
 
-/// Tests the rule that says which sources a kernel must obey, and its consequences for the entry
-/// points.
+/// Tests the rule that decides which sources (documentation or vendor's code) a kernel must obey,
+/// and the results of this rule for each entry point.
 namespace assay::spec {
 namespace {
 
 using Op = FlashAttentionScoreGrad;
 
-/// For each standing (kind of source): must a kernel refuse a call that violates the requirement?
+/// Tests, for each type of source ("standing"), whether a kernel must refuse a call that violates a
+/// requirement from this source.
 TEST(RuleOfDocuments, SaysWhatMustBeRefused) {
   const Policy usual, without_upstream{.upstream = Upstream::off},
       strict{.documents = Documents::strict};
@@ -44,7 +45,8 @@ TEST(RuleOfDocuments, WhatUpstreamAloneStatesBindsUnlessItIsSwitchedOff) {
   EXPECT_TRUE(requirement_of<Op>("FAG-C48").binds(FlashEntryPoint::g1, without));  // derived
 }
 
-/// Calls that a documentation page forbids but the vendor's own code accepts.
+/// The documentation forbids these calls, but the vendor's own code accepts them. A kernel may
+/// accept or refuse such a call ("open").
 TEST(RuleOfDocuments, WhatThePageForbidsAndTheVendorAcceptsIsOpen) {
   const Policy strict{.documents = Documents::strict};
   const std::pair<std::string_view, FlashEntryPoint> open[] = {
@@ -60,9 +62,9 @@ TEST(RuleOfDocuments, WhatThePageForbidsAndTheVendorAcceptsIsOpen) {
   }
 }
 
-/// The first set of documentation does not describe u2, u4, g3 and u5, so their public pages apply,
-/// even if the vendor's code is ignored. The page of g3 states what that of g2 states, and that of
-/// u5 what those of u2, u3 and u4 state.
+/// The first set of documentation pages does not describe u2, u4, g3 and u5. Their public pages
+/// apply instead, even if the vendor's code is ignored. The page of g3 repeats the requirements of
+/// g2, and the page of u5 those of u2, u3 and u4.
 TEST(RuleOfDocuments, ThePublicPagesOfU2AndU4AndOfSinksBind) {
   const Policy without{.upstream = Upstream::off};
   const std::pair<std::string_view, std::string_view> stated[] = {
@@ -107,7 +109,7 @@ TEST(RuleOfDocuments, HeadSizesFrom513To768AreOpenWhereThePageSays512) {
   asked.problem.head_dim = 769;
   EXPECT_EQ(broken_by(asked.call()), Ids{"FAG-C44b"});
   EXPECT_EQ(requirement_of<Op>("FAG-C44a").standing, Standing::open);
-  // The documentation pages of u2, u3 and u4 state the limit 768.
+  // The documentation of u2, u3 and u4 states the limit 768.
   for (const FlashEntryPoint entry_point : {FlashEntryPoint::u2, FlashEntryPoint::u4}) {
     Asked packed{.problem = {.input_layout = Layout::tnd, .head_dim = 768, .head_dim_v = 768},
                  .entry_point = entry_point};
@@ -117,8 +119,8 @@ TEST(RuleOfDocuments, HeadSizesFrom513To768AreOpenWhereThePageSays512) {
   }
 }
 
-/// The documentation pages S-V1 (of u1) and S-V3 (of u3) have a table of status codes. The page of
-/// g1 and g2 has none, and the pages of u2 and u4 do not belong to the first set of documentation.
+/// The documentation of u1 and u3 has a table of status codes. The page of g1 and g2 has none, and
+/// the pages of u2 and u4 do not belong to the first set of documentation.
 TEST(RuleOfDocuments, ExactCodesAreClaimedWhereASeedNamesThemOnly) {
   int named = 0;
   for (const auto& requirement : Op::requirements())

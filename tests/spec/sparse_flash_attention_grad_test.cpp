@@ -15,7 +15,7 @@ Call<Op> call_for(const Problem& problem, const Strides& inputs = {}) {
   return call_of(problem, SparseFlashEntryPoint::g1, Product::a2, inputs, {});
 }
 
-/// A legal call that no document disputes.
+/// Makes a random legal call about which the documentation does not contradict itself.
 rc::Gen<Call<Op>> legal_call() {
   return rc::gen::exec([] {
     const Layout layout = *rc::gen::element(Layout::bsnd, Layout::tnd);

@@ -11,7 +11,7 @@
 namespace assay::spec {
 namespace {
 
-/// Returns the tensors of a call by their names.
+/// Returns the tensor parameters of a call, with their names.
 template <class Op>
 std::vector<std::pair<std::string, Parameter>> tensors_of(const Call<Op>& call) {
   std::vector<std::pair<std::string, Parameter>> all;
@@ -26,8 +26,8 @@ bool is_contiguous(const Parameter& p) {
   return p.offset == 0 && p.strides == contiguous_strides(p.shape);
 }
 
-/// All tensors of the call have different strides. So a kernel that uses the strides of another
-/// tensor, or ignores strides, reads wrong elements.
+/// Expects that all tensors of the call have different strides. Then a kernel that uses the strides
+/// of another tensor, or ignores strides, reads wrong elements.
 template <class Op>
 void expect_all_different(const Call<Op>& call) {
   const auto all = tensors_of(call);

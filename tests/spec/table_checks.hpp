@@ -15,12 +15,12 @@
 
 #include "assay/spec/requirement.hpp"
 
-/// Tests properties that all tables of requirements must have.
+/// Tests properties that the table of requirements of every operator must have.
 namespace assay::spec {
 
 using Ids = std::set<std::string_view>;
 
-/// A random integer from first to last, both included.
+/// Returns a random integer from first to last, both included.
 inline std::int64_t integer(std::int64_t first, std::int64_t last) {
   return *rc::gen::inRange<std::int64_t>(first, last + 1);
 }
@@ -82,8 +82,9 @@ void expect_ids_in_order() {
     EXPECT_LT(requirements[k - 1].id, requirements[k].id);
 }
 
-/// Checks the sources of requirements. A documented requirement must name the operator's page, an
-/// upstream requirement a file of the vendor's repository.
+/// Checks the sources of the requirements: a documented requirement must name the operator's
+/// documentation page, and a requirement from the vendor's code must name a file of the vendor's
+/// repository.
 template <class Op>
 void expect_statements_and_sources(std::string_view page) {
   for (const auto& requirement : Op::requirements()) {
@@ -136,8 +137,8 @@ void expect_sides_and_what_they_need() {
   }
 }
 
-/// Expects the ids `prefix` + "01" to `prefix` + `last`, and the ids in `readings`, which have a
-/// letter because they are interpretations of another requirement.
+/// Expects exactly the ids from `prefix` + "01" to `prefix` + `last`, and the ids in `readings`.
+/// The ids in `readings` end in a letter, because they are interpretations of another requirement.
 template <class Op>
 void expect_exactly_the_ids(const std::string& prefix, int last, const Ids& readings) {
   std::set<std::string> expected(readings.begin(), readings.end());
@@ -147,8 +148,8 @@ void expect_exactly_the_ids(const std::string& prefix, int last, const Ids& read
   EXPECT_EQ(present, expected);
 }
 
-/// Expects that each contradiction from `prefix` + 1 to `prefix` + `last` is in the notes of a
-/// requirement.
+/// Expects that every contradiction of the documentation, with the ids `prefix` + 1 to `prefix` +
+/// `last`, is cited in the notes of a requirement.
 template <class Op>
 void expect_contradictions_in_notes(const std::string& prefix, int last) {
   std::string notes;
@@ -157,8 +158,8 @@ void expect_contradictions_in_notes(const std::string& prefix, int last) {
     EXPECT_NE(notes.find(prefix + std::to_string(k) + ","), std::string::npos) << prefix << k;
 }
 
-/// Returns whether the changed call breaks this requirement, and no others except those that it
-/// implies.
+/// Applies the violation to the call. Returns whether the changed call violates this requirement,
+/// and no others except those that it implies.
 template <class Op>
 bool works_alone(Call<Op> call, const Requirement<Op>& requirement,
                  const Violation<Op>& violation) {
@@ -177,7 +178,7 @@ void expect_every_violation_to_work_alone(const std::vector<Call<Op>>& calls) {
   });
 }
 
-/// Applies every violation to a legal call. The changed call must break nothing, or only the
+/// Applies every violation to a legal call. The changed call must violate nothing, or only the
 /// requirement of the violation and those that it implies.
 template <class Op>
 void assert_violations_break_their_rows_alone(const Call<Op>& legal) {
@@ -203,8 +204,8 @@ bool is_legal(const Call<Op>& call) {
   });
 }
 
-/// Expects that every requirement applies to at least one legal call (or variant of one), which
-/// satisfies it.
+/// Expects that every requirement applies to at least one legal call, or to a variant (unusual
+/// legal form) of one.
 template <class Op>
 void expect_every_accept_side_reached(const std::vector<Call<Op>>& calls) {
   const auto reached = [&](const auto& requirement) {
@@ -224,7 +225,8 @@ void expect_every_accept_side_reached(const std::vector<Call<Op>>& calls) {
   }
 }
 
-/// Applies every variant to a legal call. The result must also be legal.
+/// Applies every variant (an unusual but legal form) to a legal call. The result must be legal,
+/// too.
 template <class Op>
 void assert_variants_are_legal(const Call<Op>& legal) {
   for (const auto& requirement : Op::requirements())
@@ -237,8 +239,9 @@ void assert_variants_are_legal(const Call<Op>& legal) {
     }
 }
 
-/// Asserts that a legal call breaks nothing, that every violation breaks its own requirement in it,
-/// and that every variant of it is legal.
+/// Asserts that a legal call and all its variants (unusual legal forms) violate nothing. Each test
+/// violation, applied to the call, must violate only its own requirement and those that this one
+/// implies.
 template <class Op>
 void assert_legal_in_itself_and_in_variants(const Call<Op>& call) {
   const Ids broken = broken_by(call);
@@ -247,8 +250,8 @@ void assert_legal_in_itself_and_in_variants(const Call<Op>& call) {
   assert_variants_are_legal(call);
 }
 
-/// A call whose pointers are all null must break the requirements that tensors are present.
-/// Applying any violation to it must not crash.
+/// A call with only null pointers must violate the requirements about tensors that must be present.
+/// Applying any violation to this call must not crash.
 template <class Op>
 void expect_an_empty_call_to_be_survived(typename Op::EntryPoint entry_point, const Ids& always) {
   const Call<Op> empty{
@@ -275,7 +278,7 @@ void expect_products(typename Op::EntryPoint entry_point) {
   EXPECT_FALSE(supports(entry_point, Product::a3));
 }
 
-/// The ids of the requirements with this standing.
+/// Returns the ids of the requirements with this standing (the kind of source that states them).
 template <class Op>
 Ids standing_as(Standing standing) {
   Ids ids;
@@ -284,7 +287,7 @@ Ids standing_as(Standing standing) {
   return ids;
 }
 
-/// The ids of the requirements whose refusal has this status.
+/// Returns the ids of the requirements for which the refusal must have this status code.
 template <class Op>
 Ids refused_with(Status status) {
   Ids ids;
@@ -293,8 +296,8 @@ Ids refused_with(Status status) {
   return ids;
 }
 
-/// All properties that the table of an operator must have, for calls that reach every accept side
-/// and every violation.
+/// Checks all properties that the requirements of an operator must have. `calls` must contain a
+/// legal call for every requirement and a suitable call for every violation.
 template <class Op>
 void expect_a_complete_table(std::string_view page, const Ids& of_an_empty_call,
                              const std::vector<Call<Op>>& calls) {

@@ -13,7 +13,8 @@ namespace {
 
 constexpr Extents extents = {.batch = 2, .heads = 3, .seq = 4, .dim = 5};
 
-/// A tensor with the strides of `striding`, whose storage elements contain their own indices.
+/// Makes a tensor with the strides of `striding`. Each element of the storage contains its own
+/// index.
 Tensor numbered(const Shape& shape, Striding striding) {
   Parameter parameter{.present = true, .shape = shape};
   apply_striding(parameter, striding);
@@ -28,7 +29,8 @@ Tensor numbered(const Shape& shape, Striding striding) {
   return tensor;
 }
 
-/// The position of (b, n, s, d) in row-major order, by the formulas of the layouts.
+/// Returns the position of (b, n, s, d) in row-major order, computed with the formulas of the
+/// layouts.
 std::int64_t row_major(Layout layout, const Extents& e, std::int64_t b, std::int64_t n,
                        std::int64_t s, std::int64_t d) {
   switch (layout) {
@@ -53,7 +55,7 @@ TEST(Layout, GivesTheDocumentedShapes) {
   EXPECT_EQ(shape_of(Layout::tnd, extents), (Shape{8, 3, 5}));
 }
 
-/// Sequences of 2, 0 and 4 tokens.
+/// Three sequences with 2, 0 and 4 tokens.
 const Extents ragged{.batch = 3, .heads = 3, .seq = 4, .dim = 5, .ends = {2, 2, 6}};
 
 TEST(Extents, OfUnequalLengthsCountTokensAndRows) {

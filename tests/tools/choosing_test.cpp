@@ -14,7 +14,8 @@ namespace {
 
 using Json = nlohmann::json;
 
-/// Makes cases with calls that must be refused. A kernel without checks accepts all of them.
+/// Selects cases with calls that must be refused. They take little time, and a kernel without
+/// argument checks fails all of them.
 const std::string quick = "--only=--violate=FAG-C0";
 const char* const buggy = "no_checks";
 
@@ -36,8 +37,8 @@ bool holds_of_text(const std::string& value, const std::string& text) {
   return cli::Filter("--only", value, {}).holds({.text = text, .fields = {}});
 }
 
-/// A table of search terms; each has the list of the cases (out of two) that match. The test of the
-/// page's search reads the same table.
+/// Reads a table of search terms with the cases (out of two) that each term selects. A test of the
+/// report page's search field reads the same table.
 TEST(FieldTerm, AgreesWithThePagesSearch) {
   const Json table = report_at(ASSAY_SOURCE_DIR "/tests/tools/field_terms.json");
   std::vector<std::string> names;
@@ -132,7 +133,7 @@ TEST(Filter, HoldsWhatItsTermsSay) {
     EXPECT_EQ(holds_of_text(value, text), holds) << value;
 }
 
-/// Users paste notes into filters; notes contain parentheses.
+/// Users copy the notes of cases into filters, and notes contain parentheses.
 TEST(Filter, TakesParenthesesInATextAsTheyStand) {
   const std::string note = "BERT-base: 5 of 12 kv heads (5 of 12 query heads)";
   EXPECT_TRUE(holds_of_text(note, note));
@@ -191,8 +192,8 @@ TEST(Sweep, LeavesOutWhatAFilterExcludes) {
   }
 }
 
-/// A value that is followed by a blank must match completely. This is also true for the last field
-/// of a line, which has no blank after it.
+/// A value that is followed by a blank in the filter must match completely. This also holds for the
+/// last field of a line, which has no blank after it.
 TEST(Sweep, MatchesAWholeValueBeforeABlank) {
   const Folder folder;
   const std::string line = "flash_attention_score_grad --head_dim=8 --head_dim_v=8 --seed=";
@@ -354,7 +355,8 @@ TEST(Sweep, StopsAfterTheFirstFailure) {
   EXPECT_PRED2(has, result.out, std::string("stopped after the first failure: "));
 }
 
-/// A sweep with three failing cases, for which the tests write baselines (lists of known failures).
+/// A sweep with three failing cases. The tests write lists of known failures ("baselines") for
+/// them.
 class KnownFailures : public testing::Test {
  protected:
   KnownFailures() {
@@ -391,8 +393,8 @@ TEST_F(KnownFailures, DoNotCount) {
   EXPECT_PRED2(has, text_of(folder_ / "j.xml"), std::string("failures=\"0\""));
 }
 
-/// A line as a report prints it, with the program's path before the case and the implementation
-/// after it.
+/// A baseline may contain lines as a report prints them, with the program's path before the case
+/// and the implementation after it.
 TEST_F(KnownFailures, MayBeTheCommandsThatReplayThem) {
   const std::string before = "2999-12-31 accepted_wrongly '/my path/assay' run ";
   const Answer result = swept(before + lines_[0] + " --implementation='command:sh -c x'\n" +

@@ -1,6 +1,6 @@
-// A wrapper that is loaded before HDF5. It crashes when HDF5 opens a file for reading or for
-// writing; ASSAY_TEST_CRASH selects which. The test does not use real files, because different
-// files crash each version of HDF5.
+// A library that is loaded before HDF5 (LD_PRELOAD). It crashes when HDF5 opens a file for reading
+// or for writing, as ASSAY_TEST_CRASH selects. Damaged files are not used for this test, because
+// each version of HDF5 crashes on other files.
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <hdf5.h>

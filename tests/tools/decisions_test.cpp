@@ -28,7 +28,7 @@
 #include "session.hpp"
 #include "wrapped.hpp"
 
-/// Tests that every rule can be reached, and that it can give each of its verdicts.
+/// Tests that every rule of the judge can be reached, and that it can give each of its verdicts.
 namespace assay::tests {
 namespace {
 
@@ -59,7 +59,7 @@ CompressCase arguments(const std::string& violate = "") {
   return c;
 }
 
-/// Returns the first call that violates a requirement; `binding`: a kernel must refuse the call.
+/// Returns the first call that violates a requirement. If `binding`, a kernel must refuse it.
 CompressCase violation(bool binding) {
   for (CompressCase c : conformance::compression::violation_cases<CompressOp>()) {
     if (!binding) c.upstream = spec::Upstream::off;
@@ -71,7 +71,7 @@ CompressCase violation(bool binding) {
   throw std::logic_error("no call breaks such a row");
 }
 
-/// A kernel with hooks. Without a hook it behaves correctly.
+/// Functions and options that change a kernel. With the defaults the kernel behaves correctly.
 struct Hooks {
   CompressPlan plan = healthy_plan();
   spec::Numerics numerics = {.order = spec::Order::fixed};
@@ -100,7 +100,7 @@ class Hooked final : public spec::Implementation<CompressOp> {
   CompressKernel kernel_;
 };
 
-/// Returns the decision of a report, with the sentence that says why.
+/// Returns the verdict of a report, with the sentence that gives the reason.
 Decision explained(CaseReport report) {
   return conformance::with_sentences(std::move(report)).verdict;
 }
@@ -125,7 +125,7 @@ void spoil_weight(CompressOp::Outputs& outputs) {
   outputs.weight_grad.store(spec::viewed_elements(outputs.weight_grad)[0], std::nan(""));
 }
 
-/// Makes the results of two runs differ.
+/// Changes the outputs of every second run, so that two runs differ.
 void be_moody(CompressOp::Outputs& outputs) {
   static int runs = 0;
   if (++runs % 2 != 0) return;
@@ -133,8 +133,8 @@ void be_moody(CompressOp::Outputs& outputs) {
   outputs.input_grad.store(first, outputs.input_grad.load(first) * (1 + 0x1p-10));
 }
 
-/// One head of 40 rows and 4 channels. All expected values are 8; tau is 4, the rigorous bound 6,
-/// the standard deviation 1. `error` returns the errors.
+/// Compares one head of 40 rows and 4 channels. Every expected value is 8, tau (tolerance) 4, the
+/// rigorous bound 6, the standard deviation 1. `error` returns the error of each element.
 Decision compared(double (*error)(std::size_t), double radius = 0) {
   Expectation e{.name = "dk", .extents = {.batch = 1, .heads = 1, .seq = 40, .dim = 4}};
   e.rows.resize(40);
@@ -156,7 +156,7 @@ Decision compared(double (*error)(std::size_t), double radius = 0) {
 
 double none(std::size_t) { return 0; }
 
-/// Judges two rows whose sum has the error `error`.
+/// Judges a tile sum (signed sum) of two rows. `error` is the error of the sum.
 Decision tile(double error) {
   conformance::TileSums sums{.name = "dq",
                              .extents = {.batch = 1, .heads = 1, .seq = 1, .dim = 1},
@@ -182,14 +182,14 @@ Decision related(double actual) {
                                       "they agree", report);
 }
 
-/// Two related runs differ by more than the probabilistic bound; they are judged with fresh seeds.
+/// Two related runs differ too much. Repeated with fresh inputs, they differ by `actual`.
 Decision on_fresh_seeds(double actual) {
   CaseReport report;
   return conformance::confirmed(case_of(small), related(9.5), report,
                                 [&](const CompressCase&, CaseReport&) { return related(actual); });
 }
 
-/// Judges a relation on a small problem for which the relation does not hold.
+/// Judges a relation between runs on a small problem to which the relation does not apply.
 Decision outside() {
   for (const auto* relation : conformance::RelationParts<CompressOp>::relations()) {
     CompressCase c = case_of("--seq=48 --batch=1 --heads=1");
@@ -220,7 +220,7 @@ Decision nothing_compared() {
   return report.verdict;
 }
 
-/// The kernel computes its own statistics; the given statistics do not belong to the data.
+/// The kernel computes its own statistics. The given statistics do not belong to the data.
 Decision foreign_statistics() {
   const auto c = conformance::parse_case<Op>(
       conformance::case_words("flash_attention_score_grad --dtype=fp32 --seq_q=3", Op::name));
@@ -231,7 +231,7 @@ Decision foreign_statistics() {
   return prepared.judge(make_outputs(c), {.stats = spec::Origin::own}).verdict;
 }
 
-/// A file that contains only some of the outputs.
+/// Judges a file that contains only some of the outputs.
 Decision incomplete_file() {
   const Folder folder;
   const std::string file = folder / "cases.h5", report = folder / "r.json";
@@ -263,7 +263,7 @@ constexpr auto with_bf16_partials = [] {
                 {.plan = plan, .numerics = {.partials = spec::DType::bf16}});
 };
 
-/// The kernel reads statistics as [T,N,8] and declares no order; the case has the other order.
+/// The kernel reads statistics as [T,N,8] without declaring this. The case has the other order.
 constexpr auto in_another_order = [] {
   using Op = spec::FlashAttentionScoreGrad;
   const auto all = mutants::mutants<Op>();
@@ -377,7 +377,7 @@ TEST(Decisions, EveryRuleAndEveryVerdictIsReached) {
     EXPECT_TRUE(verdicts.contains(verdict)) << word;
 }
 
-/// These rules need a file or another seed, which this test does not have.
+/// The table cannot give the verdicts listed first: they need a file or another seed.
 TEST(Decisions, EveryVerdictOfEveryRuleIsReached) {
   std::set<std::pair<Rule, Verdict>> reached_or_known = {
       {Rule::bound, Verdict::nonconformant_statistical},
@@ -403,7 +403,7 @@ TEST(Decisions, EveryRuleIsExplained) {
   }
 }
 
-/// Returns the row of the table in docs/verdicts.md whose first column names the verdict.
+/// Returns the row for the verdict in the table of docs/verdicts.md.
 std::string row_of(Verdict verdict, const std::string& page) {
   const std::string name = "`" + std::string(spec::to_string(verdict)) + "`";
   std::istringstream lines(page);
@@ -412,7 +412,7 @@ std::string row_of(Verdict verdict, const std::string& page) {
   return {};
 }
 
-/// The rules that can give the verdict, as the text "`rms`, `bias`".
+/// Returns the rules that can give the verdict, as a text such as "`rms`, `bias`".
 std::string rules_of(Verdict verdict) {
   std::string words;
   for (const conformance::RuleText& rule : conformance::rules)
@@ -450,7 +450,7 @@ TEST(Decisions, OfARuleThatDoesNotGiveTheVerdictAreRefused) {
   }
 }
 
-/// Returns the cases of a report, without the member that names the rule.
+/// Returns the cases of a report that have no evidence (sentence with the reason).
 std::string without_reason(const Json& report) {
   std::string cases;
   for (const Json& one : report["cases"])

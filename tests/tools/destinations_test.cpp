@@ -15,10 +15,11 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// The operator whose plan takes the least time to compute.
+/// Planning a sweep takes the least time for this operator.
 using CompressOp = spec::NsaCompressGrad;
 
-/// Counts the calls of the kernel. If a destination is refused, the kernel must not be called.
+/// A kernel that counts its calls. If the program refuses a destination, it must not call the
+/// kernel.
 class Watched final : public spec::Implementation<CompressOp> {
  public:
   Watched(int& calls, std::function<void()>& at_call) : calls_(calls), at_call_(at_call) {}
@@ -92,7 +93,8 @@ TEST_F(Destinations, TwoResultsNeedTwoFiles) {
   EXPECT_EQ(text_of(folder / "r.json"), "{}");
 }
 
-/// A file in the current folder can be named in many ways, even before it exists.
+/// A file in the current folder has several names, even before it exists. The program must
+/// recognize that they name one file.
 TEST_F(Destinations, TwoNamesOfOneFileAreOneFile) {
   const fs::path before = fs::current_path();
   fs::current_path(folder / ".");
@@ -139,7 +141,8 @@ TEST_F(Destinations, TheFolderOfTheStoresPartsIsItsOwn) {
   EXPECT_EQ(text_of(folder / "t.h5.parts"), "mine");
 }
 
-/// Reading a pipe would block forever.
+/// The journal file (list of finished cases) is a pipe here. Reading it would block forever, so the
+/// program must refuse it.
 TEST_F(Destinations, JournalThatIsNotAFileIsRefused) {
   fs::create_directories(folder / "s.h5.parts");
   ASSERT_EQ(mkfifo((folder / "s.h5.parts/journal.jsonl").c_str(), 0600), 0);
@@ -176,7 +179,8 @@ TEST_F(Destinations, ALinkStaysALink) {
                  {"is a link in a cycle of links"});
 }
 
-/// A user may mistype a path, so that it names a source file or a result file of another kind.
+/// A mistyped path may name a source file, or a result file of another type. Such a file must not
+/// be overwritten.
 TEST_F(Destinations, FileOfAnotherKindIsNotOverwritten) {
   const std::map<std::string, std::string> written = {{"--report", folder / "r.json"},
                                                       {"--html", folder / "p.html"},
@@ -237,7 +241,8 @@ TEST_F(Destinations, AFolderThatAMistypedPathImpliesIsNotMade) {
       << "the folder must be created";
 }
 
-/// A pipe stands for all files that are not regular files.
+/// A pipe is an example of a file that is not a regular file. The program must write into it and
+/// must not replace it.
 TEST_F(Destinations, SpecialFileIsWrittenInPlace) {
   const std::string pipe = folder / "pipe";
   ASSERT_EQ(mkfifo(pipe.c_str(), 0600), 0);
@@ -249,8 +254,8 @@ TEST_F(Destinations, SpecialFileIsWrittenInPlace) {
   expect_refusal((calls = 0, sweep({"--store", pipe})), {"--store is '", "not a regular file"});
 }
 
-/// The test passes a link to the device, not the device: a faulty program would only replace the
-/// link.
+/// Passes a link to the device /dev/full, so that a faulty program replaces only the link and not
+/// the device.
 TEST_F(Destinations, ADeviceThatIsFullIsAnError) {
   if (access("/dev/full", W_OK) != 0) GTEST_SKIP() << "no /dev/full that may be written";
   fs::create_symlink("/dev/full", folder / "full");
@@ -261,7 +266,8 @@ TEST_F(Destinations, ADeviceThatIsFullIsAnError) {
   EXPECT_TRUE(fs::is_character_file("/dev/full"));
 }
 
-/// If one result cannot be written, the table is still printed and the other results are written.
+/// If one result cannot be written, the program must still print the table and write the other
+/// results.
 TEST_F(Destinations, FailureOfOneDoesNotAffectOthers) {
   const std::map<std::string, std::string> files = {
       {"--report", "r.json"}, {"--html", "p.html"}, {"--junit", "j.xml"}};
@@ -288,7 +294,8 @@ TEST_F(Destinations, FailureOfOneDoesNotAffectOthers) {
   }
 }
 
-/// A sweep that took hours must not be lost if the folder of its store disappears.
+/// If the folder of the store (results file) disappears during the sweep, the results must still be
+/// reported, because the sweep may have taken hours.
 TEST_F(Destinations, AStoreWhoseFolderDisappearsStillGivesAReport) {
   fs::create_directory(folder / "in");
   at_call = [&] { fs::remove_all(folder / "in"); };

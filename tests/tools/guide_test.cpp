@@ -128,7 +128,8 @@ TEST(Help, VerdictsHaveColoursOnATerminalThatHasSome) {
   EXPECT_TRUE(cli::wants_colour(true));
 }
 
-/// Checks every command and every flag of each command.
+/// Expects that the help, the manual page and the shell completions contain every command and every
+/// flag.
 TEST(Help, ManAndCompletionsLeaveNothingOut) {
   const std::string commands = said("help --as=commands").out;
   EXPECT_PRED2(has, commands, std::string("run flash_attention_score_grad\n"));

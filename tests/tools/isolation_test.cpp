@@ -25,10 +25,10 @@ std::string plugin(const std::string& name) {
   return "--implementation=plugin:" + std::string(ASSAY_PLUGIN_FOLDER) + "/" + name + "_plugin.so";
 }
 
-/// Selects quick cases that the naive example kernel supports and that are numerically judged.
+/// Selects quick cases that are judged numerically and that the naive example kernel supports.
 const char* const few = "--only=--layout=BSND --dtype=fp32 --batch=2";
 
-/// A registry that contains the tiled kernel.
+/// Returns a registry of kernels that contains only the tiled kernel.
 cli::Registry registry() {
   cli::Registry registry;
   registry.add<Op>({.name = "optimized-a2",
@@ -58,8 +58,8 @@ std::map<std::string, int> verdicts(const Json& cases) {
   return count;
 }
 
-/// Expects that every case with this verdict has a finding that contains `part`, and that there is
-/// at least one such case.
+/// Expects at least one case with this verdict, and that each such case has a finding with the text
+/// `part`.
 void expect_found(const Json& cases, const std::string& verdict, const std::string& part) {
   int found = 0;
   for (const Json& one : cases) {
@@ -88,7 +88,8 @@ TEST(Isolation, EveryCrashIsNamedAndTheOthersAreJudged) {
   EXPECT_EQ(cases.size(), reports({plugin("naive"), few}).size());
 }
 
-/// Judges one case to which the naive example kernel conforms, and returns the report.
+/// Judges one case and returns its report. Without a hostile action the naive example kernel
+/// conforms in this case.
 Json judged(const std::string& manner, const std::vector<std::string>& flags = {}) {
   std::vector<std::string> line =
       words("run flash_attention_score_grad --layout=BSND --dtype=fp32 --seq_q=5 --json");
@@ -123,7 +124,8 @@ TEST(Isolation, MemoryWithoutEndAndExitAreCrashes) {
   expect_found(judged("exiting"), "crash", "exit code 3");
 }
 
-/// Only memory pages that are read or written may be transferred.
+/// The judge may transfer only the memory pages that are read or written, so huge views take little
+/// memory.
 TEST(Isolation, ViewsOfMoreElementsThan31BitsCountTakeLittleMemory) {
   const std::vector<std::string> far = {"--batch=2", "--inputs=far", "--outputs=far"};
   for (const char* kernel : {"naive", "optimized"})
@@ -137,7 +139,7 @@ TEST(Isolation, ViewsOfMoreElementsThan31BitsCountTakeLittleMemory) {
   }
 }
 
-/// Returns the part of a report that must not depend on the process in which a kernel runs.
+/// Returns the part of a report that must be the same in whichever process the kernel runs.
 Json outcome(Json one) {
   for (const char* own : {"implementation", "seconds_implementation", "seconds_total"})
     one.erase(own);
@@ -242,7 +244,8 @@ TEST(Resume, KillsAtAnyMomentLoseNothingThatWasFinished) {
   std::size_t finished = 0;
   for (int kill_number = 0; kill_number < 3; ++kill_number) {
     const pid_t sweep = started(line);
-    // The first line of the journal describes the plan; the others are cases.
+    // Counts the lines of the journal (list of finished cases). The first line describes the plan,
+    // each other line is a finished case.
     while (waitpid(sweep, nullptr, WNOHANG) == 0 && lines_of(journal) < finished + 3)
       std::this_thread::sleep_for(std::chrono::milliseconds(1));
     kill(sweep, SIGKILL);

@@ -42,7 +42,8 @@ Json example_kills() {
           {"yardsticks", Json::array({rule})}};
 }
 
-/// Writes a kill table with these rows to a file, and returns the output of `assay report` for it.
+/// Writes a kill table (which cases detect which fault) with these rows to a file. Returns the
+/// output of `assay report` for this file.
 Answer shown(const Json& kills) {
   const Folder folder;
   std::ofstream(folder / "kills.json") << kills.dump(1);

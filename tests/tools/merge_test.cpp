@@ -16,16 +16,16 @@ namespace {
 
 using OrderedJson = nlohmann::ordered_json;  // keeps the order of members in a changed report
 
-/// Arguments of a sweep command: a kernel and its cases.
+/// The kernel and the selection of cases for a sweep command.
 struct Job {
   std::string kernel, cases;
 };
 void PrintTo(const Job& job, std::ostream* out) { *out << job.kernel << ' ' << job.cases; }
-/// Failing cases and conforming cases.
+/// A sweep with failing and conforming cases.
 const Job numbers = {"mask_ignored", "--only=--heads_kv=2 --seq_q=5 "};
-/// A sweep with several faults, in which more cases fail than the store keeps tensors for.
+/// A sweep in which many cases fail. The results file keeps the tensors of only some of them.
 const Job failures = {"mask_ignored", "--only=--next_tokens=4"};
-/// Many quick cases with calls that must be refused.
+/// A sweep with many quick cases, in which each call must be refused.
 const Job refusals = {"no_checks", "--only=--violate=FAG-C0"};
 
 Answer swept(const Job& job, std::vector<std::string> more) {
@@ -34,7 +34,7 @@ Answer swept(const Job& job, std::vector<std::string> more) {
   return answer(registry_of({job.kernel}), all);
 }
 
-/// Returns a report without the values that depend on the clock.
+/// Returns a report without the times.
 OrderedJson timeless(OrderedJson report) {
   for (OrderedJson* seconds : {&report["environment"], &report["summary"]})
     seconds->erase("seconds");
@@ -44,7 +44,8 @@ OrderedJson timeless(OrderedJson report) {
   return report;
 }
 
-/// Prints only the members that differ, since a whole report is too long to read.
+/// If the reports differ, prints only the differing members, because a whole report is too long to
+/// read.
 testing::AssertionResult same(const char*, const char*, const OrderedJson& a,
                               const OrderedJson& b) {
   if (a.dump() == b.dump()) return testing::AssertionSuccess();
@@ -53,7 +54,7 @@ testing::AssertionResult same(const char*, const char*, const OrderedJson& a,
 
 OrderedJson ordered_report_at(const std::string& path) { return OrderedJson::parse(text_of(path)); }
 
-/// All members of a stored case except times, with digests in place of tensors.
+/// Returns all members of a stored case except times, with digests instead of tensors.
 OrderedJson printed(const fixtures::CaseRecord& record) {
   OrderedJson facts = {{"id", record.id}, {"command", record.command}, {"digests", record.digests}};
   for (const auto& input : record.inputs)
@@ -78,7 +79,7 @@ OrderedJson cases_of(const std::string& store) {
   return cases;
 }
 
-/// Runs the sweep in three parts and writes N.h5 and N.json for each part N.
+/// Runs the sweep in three parts, and writes N.h5 and N.json for each part N.
 void sweep_in_parts(const Job& job, const Folder& folder) {
   for (const std::string part : {"1", "2", "3"})
     swept(job, {"--shard", part + "/3", "--store", folder / (part + ".h5"), "--report",
@@ -120,8 +121,8 @@ TEST_P(Whole, SweepEqualsItsJoinedPartsExceptTimes) {
 INSTANTIATE_TEST_SUITE_P(Merge, Whole, testing::Values(numbers, failures, refusals),
                          [](const auto& test) { return "sweep" + std::to_string(test.index); });
 
-/// Checks that the test data is not trivial. It must contain shrunk cases, covered pairs of values,
-/// and failing cases with and without stored tensors.
+/// Checks that the test sweeps contain what the merge tests need: shrunk cases, covered pairs of
+/// field values, and failing cases with and without stored tensors.
 TEST(Merge, OfTheseSweepsIsNotTrivial) {
   const Folder folder;
   swept(numbers, {"--report", folder / "numbers.json"});
@@ -145,8 +146,8 @@ class Unchecking final : public spec::Implementation<Op> {
   void run(const Op::Problem&, const Op::Inputs&, Op::Outputs&) override {}
 };
 
-/// Stores have no record of cases that do not apply. Their reports are in `/description`, which
-/// describes the whole store.
+/// A store (results file of a sweep) has no records for cases that do not apply. Their reports are
+/// in the member `/description`, which describes the whole store.
 TEST(Merge, StoresHoldWhatDoesNotApply) {
   const Folder folder;
   cli::Registry registry;
@@ -170,8 +171,8 @@ TEST(Merge, StoresHoldWhatDoesNotApply) {
   EXPECT_TRUE(fixtures::Reader(folder / "all.h5").ids().empty());
 }
 
-/// A change of one member in the report of the first part, and the error message when this part is
-/// merged with the others.
+/// One change in the report of a part, and the error message when the changed part is merged with
+/// the others.
 struct Refusal {
   const char* what;
   std::function<void(OrderedJson& report)> change;
@@ -217,7 +218,7 @@ const Refusal changed[] = {
             [](OrderedJson& r) { r["shard"]["places"][1] = r["shard"]["places"][0]; },
             "another part contains the same case or the same place"}};
 
-/// Updates the summary, so that it counts the cases that the report now contains.
+/// Updates the summary of a report, so that it counts the cases that the report now contains.
 void count_anew(OrderedJson& report) {
   OrderedJson& summary = report["summary"];
   std::map<std::string, int> verdicts;
@@ -272,7 +273,7 @@ TEST(Merge, WhatCannotBeJoinedOrWrittenIsNamed) {
   }
 }
 
-/// Shortens a part as if its time budget had been spent: the report keeps only its first cases.
+/// Shortens a part as if its time budget had run out: the report keeps only its first cases.
 void cut(const std::string& from, const std::string& to, std::size_t kept) {
   OrderedJson report = ordered_report_at(from);
   while (report["cases"].size() > kept) report["cases"].erase(report["cases"].size() - 1);
@@ -316,7 +317,7 @@ TEST(Merge, UnfinishedPartsAreJoinedOnRequest) {
   count_anew(later);
   std::ofstream(folder / "cut.json") << later;
   EXPECT_PRED2(has, merge(asked).err, "somebody changed the file");
-  // A part that is missing must also be missing in the merged report.
+  // If a part is missing, the message must say so, even with --unfinished.
   EXPECT_PRED2(has, merge({folder / "1.json", folder / "3.json", "--unfinished"}).err,
                "no file has part 2/3");
 }

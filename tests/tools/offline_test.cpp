@@ -16,7 +16,7 @@ namespace {
 const std::vector<std::string> one_case = {"flash_attention_score_grad", "--heads_q=2", "--seq_q=6",
                                            "--seq_kv=9"};
 
-/// Exports one case to a file. The given flags come before the operator.
+/// Exports one case to a file. The flags of export come before the name of the operator.
 std::string exported(const Folder& folder, const std::vector<std::string>& flags) {
   const std::string file = folder / "cases.h5";
   std::vector<std::string> line = {"export", file};
@@ -27,7 +27,7 @@ std::string exported(const Folder& folder, const std::vector<std::string>& flags
   return file;
 }
 
-/// Rewrites the only case of a file.
+/// Changes the only case of a file.
 void rewrite(const std::string& file, const std::function<void(fixtures::CaseRecord&)>& change) {
   fixtures::CaseRecord record = [&] {
     const fixtures::Reader reader(file);
@@ -53,7 +53,8 @@ TEST(Offline, AnExportedFileHoldsInputsAndReference) {
   EXPECT_TRUE(record.actual.empty());
 }
 
-/// No softmax_sum is expected of a kernel that saves only the log-sum-exp.
+/// A kernel that saves only the log-sum-exp has no softmax_sum, so the file has no reference for
+/// it.
 TEST(Offline, AFileOfALogSumExpIsReadWithoutAReferenceOfTheSum) {
   const Folder folder;
   const std::string file = folder / "cases.h5";
@@ -82,7 +83,8 @@ TEST(Offline, ARecipeHoldsDigestsOnly) {
   EXPECT_EQ(record.digests.size(), 7u);
 }
 
-/// The file must contain the same case, and say how its references were certified.
+/// An exported file with reference values contains the same case, and says how the references were
+/// certified (how their error was proven).
 TEST(Offline, AGoldenFileSaysHowItsReferencesAreKnown) {
   const Folder folder;
   const std::string file = folder / "golden.h5";
@@ -90,7 +92,7 @@ TEST(Offline, AGoldenFileSaysHowItsReferencesAreKnown) {
   line.insert(line.end(), one_case.begin(), one_case.end());
   const Answer result = answer(registry_of({}), line);
   EXPECT_EQ(result.code, 0) << result.err;
-  // The sizes are: dq 2 x 6 x 10, dk and dv 2 x 9 x 10
+  // The sizes of the gradients: dq has 2 x 6 x 10 elements, dk and dv have 2 x 9 x 10 each.
   EXPECT_NE(result.out.find("480 elements, 480 of them certified"), std::string::npos)
       << result.out;
   EXPECT_NE(result.out.find("; not certified: 0 with a known radius, 0 without"), std::string::npos)
@@ -99,8 +101,8 @@ TEST(Offline, AGoldenFileSaysHowItsReferencesAreKnown) {
   EXPECT_EQ(reader.read(reader.ids().front()).expected.size(), 3u);
 }
 
-/// With the kernel's own row term, the reference differs from the definition. With such large
-/// scores, double is not accurate enough for any element.
+/// In this case the scores are so large that an evaluation in double cannot prove the error of any
+/// reference value. The declared kernel computes its own row term.
 TEST(Offline, AGoldenFileWithOpenElementsIsNotConclusive) {
   const Folder folder;
   std::vector<std::string> line = {"golden", folder / "open.h5", "--numerics=torch_fp32"};
@@ -120,7 +122,7 @@ TEST(Offline, AGoldenFileHoldsReferencesAlone) {
   }
 }
 
-/// Exports a plan with limits that exclude all but a few small cases, and returns the answer.
+/// Exports a plan with limits that leave only a few small cases. Returns exit code and output.
 Answer export_plan(const std::string& file, const std::vector<std::string>& flags) {
   std::vector<std::string> line = {"export", file, "--random=0", "--only=--dtype=fp32"};
   line.insert(line.end(), flags.begin(), flags.end());
@@ -231,8 +233,8 @@ TEST(Offline, OutputsOfAnInjectedFaultDoNotConform) {
   EXPECT_PRED2(has, result.out, std::string("nonconformant"));
 }
 
-/// Writes a file with one TND case, whose statistics are stored heads first, and with the outputs
-/// of the mutant.
+/// Writes a file with one TND case and the outputs of the mutant (faulty kernel). The statistics of
+/// the case are stored heads first.
 std::string packed_case_by(const Folder& folder, const std::string& mutant) {
   const std::string file = folder / (mutant + ".h5");
   const Answer result =

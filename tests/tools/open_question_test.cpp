@@ -5,11 +5,11 @@
 #include "session.hpp"
 
 /// Tests calls about which the documentation leaves a question open. A kernel may accept or refuse
-/// them. The report says what the kernel did, and no kernel fails.
+/// such a call. The report says what the kernel did, and the kernel does not fail.
 namespace assay::tests {
 namespace {
 
-/// A kernel that refuses every call: either when it checks the call or when it runs it.
+/// A kernel that refuses every call, either in its argument check or in its run.
 class Refusing final : public spec::Implementation<Op> {
  public:
   explicit Refusing(int phase) : phase_(phase) {}
@@ -27,7 +27,7 @@ class Refusing final : public spec::Implementation<Op> {
   int phase_;
 };
 
-/// A kernel that checks arguments but accepts all of them.
+/// A kernel with an argument check that accepts every call.
 class Accepting final : public spec::Implementation<Op> {
  public:
   std::string name() const override { return "accepting"; }
@@ -61,8 +61,8 @@ TEST(OpenQuestion, RefusalOfAnOpenCallDoesNotFailInAnyPhase) {
     }
 }
 
-/// A kernel must accept a call that a documentation page allows, even if the vendor's own code
-/// refuses it.
+/// The documentation allows this call, so a kernel must accept it, even though the vendor's own
+/// code refuses it.
 TEST(OpenQuestion, RefusingWhatThePagesAllowIsAVerdict) {
   const std::string packed =
       "--layout=TND --entry_point=u1 --lengths_q=3,2 --lengths_kv=3,2 --seq_q=3 --seq_kv=3 ";
@@ -116,7 +116,7 @@ TEST(OpenQuestion, CoverageCountsTheLegalCallsThatMayBeRefused) {
                std::string("legal calls that a kernel may refuse without failing: 0 of "));
 }
 
-/// The documentation pages of g1 and g2 have no table of status codes, the page of u1 has one.
+/// The documentation of g1 and g2 has no table of status codes; the page of u1 has one.
 TEST(OpenQuestion, StatusIsExpectedOnlyIfTheDocumentsNameIt) {
   const std::string broken = "--track=arguments --violate=FAG-C01:query --entry_point=";
   for (const std::string entry_point : {"g1", "g2"}) {

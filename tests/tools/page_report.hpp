@@ -8,8 +8,8 @@
 
 namespace assay::tests {
 
-/// Returns the JSON text of a report in an HTML page. The page has one report on each line and
-/// shows the first.
+/// Returns the JSON text of a report in an HTML report page. The page contains one report per line
+/// and shows the first one.
 inline std::string report_of_page(const std::string& html, int line = 0) {
   const std::string mark = "id=\"reports\">";
   const std::size_t element = html.find(mark);
@@ -24,7 +24,7 @@ inline std::string report_of_page(const std::string& html, int line = 0) {
   if (base64_decode_update(&context, &size, reinterpret_cast<std::uint8_t*>(bytes.data()),
                            letters.size(), letters.data()) == 0)
     throw std::runtime_error("the page has text that is not base64");
-  // The reports of the tests are small, so this size is enough.
+  // The size of the buffer is sufficient for the small reports of the tests.
   std::string text(std::size_t{1} << 24, '\0');
   uLongf length = text.size();
   if (const int status = uncompress(reinterpret_cast<Bytef*>(text.data()), &length,

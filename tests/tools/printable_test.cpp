@@ -63,12 +63,12 @@ TEST(Printable, AnExcerptIsNoLongerThanItMayBe) {
   EXPECT_EQ(excerpt(half, 101), half);
 }
 
-/// A text with all kinds of control sequences.
+/// A text with all kinds of terminal control sequences.
 const std::string loud = std::string("\x1b]0;title\a\x1b[2J\r\b") + '\0' +
                          "\xc2\x9b"
                          "1m\xe2\x80\xae\xff\xfe<&\">\nforged\tline\n";
 
-/// A kernel that returns the text `loud` wherever a kernel can return text.
+/// A kernel that returns the text `loud` from every function that returns text.
 class Shouting final : public spec::Implementation<Compress> {
  public:
   std::string name() const override { return "shouting " + loud; }
@@ -100,7 +100,7 @@ class Garrulous : public spec::Implementation<Compress> {
   std::string tale = std::string(1'000'000, 'a');
 };
 
-/// A kernel that accepts every call, so that its very long metrics are reported.
+/// A kernel that accepts every call, so that the report contains its very long metrics.
 class Measuring final : public Garrulous {
   void check(const spec::Call<Compress>&) const override {}
 };
@@ -117,7 +117,8 @@ cli::Registry registry_of(const std::string& name) {
 
 cli::Registry shouting() { return registry_of<Shouting>("shouting"); }
 
-/// Expects only printable text. All line breaks must come from the program itself.
+/// Expects printable text without control characters, in which all line breaks come from the
+/// program itself.
 void expect_quiet(const std::string& text, const std::string& what) {
   EXPECT_FALSE(text.empty()) << what;
   std::istringstream lines(text);
@@ -200,8 +201,8 @@ TEST(Printable, TheSmallestAndTheLargestNumberHaveAPage) {
   EXPECT_GT(text_of(folder / "p.html").size(), 1000u);
 }
 
-/// The lines of a report from another user may be pasted into a shell. Then the shell must see only
-/// quoted words and no command.
+/// A user may paste the lines of another user's report into a shell. The shell must then see only
+/// quoted words, and must not run a command that they contain.
 TEST(Printable, ForeignReplayLinesAreSafeToPaste) {
   const Folder folder;
   answer(shouting(),
@@ -228,7 +229,7 @@ TEST(Printable, ForeignReplayLinesAreSafeToPaste) {
   }
 }
 
-/// A folder with results, whose name another user chose.
+/// A folder with results has a name that another user chose. The program must quote this name.
 TEST(Printable, NamesOfFilesAreQuoted) {
   const Folder folder;
   const std::string mark = "\x1b[2J\nforged\t\xe2\x80\xae";

@@ -16,7 +16,7 @@ namespace {
 
 using Json = nlohmann::json;
 
-/// A kernel whose body is still empty, as in a new template.
+/// A kernel that computes nothing, like a template before it is edited.
 class Empty final : public spec::Implementation<Op> {
  public:
   std::string name() const override { return "empty"; }
@@ -77,7 +77,7 @@ TEST(Sweep, SkipsInapplicableCasesWithoutRunningOrStoring) {
       std::to_string(report["cases"].size()) + " the implementation has no argument checks");
 }
 
-/// A kernel that gives a long reason.
+/// A kernel that gives a long reason when it refuses a call.
 class Explaining final : public Wrapped {
  public:
   std::optional<std::string> unsupported(const spec::Call<Op>&) const override { return reason; }
@@ -91,7 +91,7 @@ TEST(Sweep, PrintsReasonsWhole) {
   EXPECT_PRED2(has, result.out, Explaining::reason);
 }
 
-/// A kernel that asks for a stop after some runs, as if the time budget had ended.
+/// A kernel that stops the sweep after some runs, as if the time budget had run out.
 class Stopping final : public Wrapped {
  public:
   Stopping(std::atomic<bool>& stop, int runs) : stop_(stop), left_(runs) {}
@@ -105,7 +105,8 @@ class Stopping final : public Wrapped {
   int left_;
 };
 
-/// Returns the reports of the cases that were numerically judged while the kernel ran `runs` times.
+/// Stops a sweep after `runs` runs of the kernel. Returns the reports of the cases that were judged
+/// numerically until then.
 Json judged_within(int runs, cli::Registry others, const std::string& only = "") {
   const Folder folder;
   std::atomic<bool> stop = false;
@@ -192,7 +193,8 @@ TEST(Report, NamesAFolderThatItIsGiven) {
   EXPECT_PRED2(has, result.err, (folder / "") + " is a folder; expected report.json of a sweep");
 }
 
-/// A report from which cases were removed, or whose verdicts were edited.
+/// A report from which somebody removed cases, or in which somebody edited verdicts. Its summary no
+/// longer agrees with its cases.
 TEST(Report, IsRefusedWhereItsSummaryCountsOtherCases) {
   const Folder folder;
   const auto registry = registry_of_empty();
@@ -238,7 +240,7 @@ TEST(Report, IsRefusedWhereATensorContradictsItsCase) {
   }
 }
 
-/// Returns the output for this command line of a program with that name.
+/// Runs a command line as a program with this name, and returns the output.
 std::string answer_of(const std::string& program, std::vector<std::string> words) {
   std::ostringstream out, err;
   const cli::Registry registry = registry_of_empty();

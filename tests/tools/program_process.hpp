@@ -14,8 +14,7 @@
 
 namespace assay::tests {
 
-/// Starts this program in a child process, after `prepare` has run there. The output goes to a
-/// file.
+/// Starts this program in a child process after calling `prepare` there. The output goes to a file.
 class Program {
  public:
   Program(std::vector<std::string> words, std::string output,
@@ -45,7 +44,7 @@ class Program {
     if (!ended_) ended_ = waitpid(pid_, &status_, WNOHANG) == pid_;
     return ended_;
   }
-  /// Returns the exit code of the process; -1 if a signal ended it.
+  /// Returns the exit code of the process, or -1 if a signal ended it.
   int wait() {
     if (!ended_) waitpid(pid_, &status_, 0), ended_ = true;
     return WIFEXITED(status_) ? WEXITSTATUS(status_) : -1;

@@ -12,8 +12,8 @@ namespace {
 
 using Json = nlohmann::json;
 
-/// Counts the calls of one or several kernels. If `spoils` returns true for a call, the result of
-/// the call is changed to a wrong one.
+/// Counts the calls of one or several kernels. If `spoils` returns true for a call, the kernel
+/// writes a wrong result.
 struct Calls {
   std::int64_t count = 0;
   std::function<bool(std::int64_t call)> spoils;
@@ -31,7 +31,7 @@ class Sporadic final : public Wrapped {
   Calls& calls_;
 };
 
-/// A kernel that is correct only as long as all its calls have the same number of queries.
+/// A kernel that is correct only while all its calls have the same number of queries.
 class Remembering final : public Wrapped {
  public:
   void run(const Op::Problem& problem, const Op::Inputs& inputs, Op::Outputs& outputs) override {
@@ -49,7 +49,7 @@ constexpr const char* time_for_five_cases = "--budget=60s";
 #else
 constexpr const char* time_for_five_cases = "--budget=2s";
 #endif
-/// Small cases with different numbers of queries.
+/// Selects small cases with different numbers of queries.
 const std::vector<std::string> few_cases = {"sweep", "--random=0", "--only=--track=exact",
                                             time_for_five_cases};
 
@@ -105,7 +105,7 @@ TEST(Repetition, FailureAfterAnotherCallNamesIt) {
   ASSERT_FALSE(texts.empty());
   EXPECT_PRED2(has, texts[0],
                std::string("in none of 20 runs, but after another call: flash_attention_score"));
-  // On a slow machine there is no time to repeat all failing cases before some are shrunk.
+  // A slow machine has no time to repeat all failing cases before it shrinks some of them.
   for (const Json& one : result.report["shrunk"]) EXPECT_EQ(one["end"], "unsteady") << one;
 }
 

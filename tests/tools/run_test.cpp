@@ -31,8 +31,8 @@ TEST(Run, AHealthyKernelConforms) {
   EXPECT_TRUE(result.out.ends_with("\nflash_like conforms on this case.\n")) << result.out;
 }
 
-/// Tests all shapes that the documentation pages list for packed sequences, and tests compressed
-/// masks in every layout.
+/// Tests all shapes of mask and bias that the documentation lists for packed sequences, and
+/// compressed masks in every layout.
 TEST(Run, EveryListedShapeOfMaskAndBiasCanBeAskedFor) {
   const cli::Registry registry = registry_of({"flash_like"});
   const std::string packed =
@@ -85,7 +85,7 @@ TEST(Run, ABrokenCallThatIsAcceptedIsNonconformant) {
   EXPECT_TRUE(accepted.out.starts_with("accepted_wrongly")) << accepted.out;
 }
 
-/// The gradients of this kernel are NaN, so their error is not a finite number.
+/// The gradients of this kernel are NaN, so their error is infinite.
 TEST(Run, SaysThatAnErrorIsInfiniteAndHowManyElementsFail) {
   const Folder folder;
   const std::string line =
@@ -155,7 +155,8 @@ TEST_F(Dump, SaysWhyThereAreNoStages) {
   EXPECT_FALSE(std::filesystem::exists(folder_ / "stages"));
 }
 
-/// A folder with the arrays of two cases would look like one case.
+/// A folder with the arrays of two cases would look like a single case, so the arrays of the
+/// earlier case must be removed.
 TEST_F(Dump, RemovesArraysOfAnotherCase) {
   EXPECT_EQ(dump(dump_of_few).code, 0);
   EXPECT_EQ(dump(dump_of_few).code, 0) << "the same arrays may be overwritten";

@@ -17,7 +17,7 @@ namespace assay::tests {
 
 using Op = spec::FlashAttentionScoreGrad;
 
-/// The exit code and the printed text of a command.
+/// The exit code of a command, and the text that it printed.
 struct Answer {
   int code;
   std::string out, err;
@@ -39,7 +39,8 @@ inline std::vector<std::string> words(const std::string& line) {
   return {std::istream_iterator<std::string>(stream), {}};
 }
 
-/// Registers the mutants with these names as implementations. The first one is the default.
+/// Returns a registry with the mutants (changed kernels) of these names. The first one is the
+/// default implementation.
 inline cli::Registry registry_of(const std::vector<std::string>& names) {
   cli::Registry registry;
   for (const std::string& name : names)

@@ -71,7 +71,8 @@ TEST(Shrink, AWrongKeyHeadNeedsTwoOfThemAndAGroup) {
 }
 
 TEST(Shrink, NoOutputIsLeftWithNothingButZeros) {
-  // With one key, dq and dk are 0, so that the fault is visible only in dv.
+  // With one key dq and dk are 0, so the fault is visible only in dv, and the shrunk case must have
+  // two keys.
   const Json smallest = shrunk("last_head_of_group_only", padded)["shrunk"];
   EXPECT_EQ(number(smallest, "seq_kv"), 2) << smallest["command_line"];
   EXPECT_EQ(number(smallest, "seq_q"), 1);
@@ -129,7 +130,7 @@ TEST(Shrink, AConformingCaseIsLeftAlone) {
       << result.out;
 }
 
-/// A judge in which a case fails if `fails` returns true.
+/// Returns a judge that reports a failure for every case for which `fails` returns true.
 conformance::CaseJudge<Op> judge(std::function<bool(const FlashCase&)> fails) {
   return [fails](const FlashCase& c) {
     CaseReport report;

@@ -16,11 +16,11 @@
 namespace assay::tests {
 namespace {
 
-/// Many quick cases that only check arguments.
+/// Selects many quick cases that only check arguments.
 const char* const quick = "--only=--violate=FAG-C0";
 
-/// A kernel that accepts every call and counts the checks. When the count reaches n, it calls a
-/// hook.
+/// A kernel that accepts every call, and counts its argument checks. At check number n it calls a
+/// function of the test.
 class Counting final : public spec::Implementation<Op> {
  public:
   Counting(std::int64_t& checks, std::int64_t at, std::function<void()> then)
@@ -47,7 +47,7 @@ cli::Registry counting(std::int64_t& checks, std::int64_t at, std::function<void
   return registry;
 }
 
-/// Returns the number after `text`; -1 if the text does not occur.
+/// Returns the number after `text` in the output, or -1 if the text does not occur.
 std::int64_t number_after(const std::string& output, const std::string& text) {
   const std::size_t at = output.find(text);
   return at == std::string::npos ? -1 : std::stoll(output.substr(at + text.size()));
@@ -114,8 +114,8 @@ TEST(Sweep, AFailureInJUnitHoldsTheReplayLine) {
   FAIL() << "a case must fail";
 }
 
-/// Reads the members that tools/report_schema.md and tools/causes_schema.md document: name and
-/// kind, sorted by the heading under which they are listed.
+/// Reads the documented members of a report from tools/report_schema.md and tools/causes_schema.md.
+/// Returns the name and the type of each member, grouped by the heading of the section.
 std::map<std::string, std::vector<std::pair<std::string, std::string>>> documented_members() {
   std::map<std::string, std::vector<std::pair<std::string, std::string>>> members;
   std::istringstream schema(text_of(ASSAY_SOURCE_DIR "/tools/report_schema.md") +
@@ -133,8 +133,8 @@ std::map<std::string, std::vector<std::pair<std::string, std::string>>> document
   return members;
 }
 
-/// Expects that every documented member exists and has the documented kind, and that there are no
-/// other members.
+/// Expects that the object has every documented member, with the documented type, and no other
+/// members.
 void expect_documented(const nlohmann::json& object, const std::string& heading) {
   const auto members = documented_members()[heading];
   ASSERT_FALSE(members.empty()) << heading;
@@ -171,7 +171,7 @@ TEST(Report, HoldsWhatItsSchemaSays) {
     for (nlohmann::json finding : one["findings"]) {
       ++findings;
       patterns += finding.contains("pattern") ? 1 : 0;
-      // Only some findings have these members.
+      // Adds the members that only some findings have, so that every documented member is present.
       for (const char* member : {"fact", "pattern", "count", "refusal", "again"})
         finding.emplace(member, nlohmann::json::object());
       finding.emplace("message", "");
@@ -278,7 +278,7 @@ TEST(Report, EndsWithOneWhereAVerdictBecameWorse) {
   EXPECT_PRED2(has, alone.err, std::string("no earlier report is named"));
 }
 
-/// A report with the named cases, each with one verdict.
+/// Writes a report with the named cases. Each case has one verdict.
 std::string report_of(const std::string& path,
                       const std::map<std::string, conformance::Verdict>& verdicts,
                       bool by_numbers = true) {
@@ -380,7 +380,7 @@ TEST(Page, RefersToNothingOutside) {
   const Folder folder;
   answer(registry_of({"no_checks"}), {"sweep", quick, "--html", folder / "r.html"});
   std::string page = text_of(folder / "r.html");
-  // The HTML page itself must contain the hatch patterns to which its pictures refer.
+  // The pictures of the HTML page refer to hatch patterns, which the page itself must contain.
   const std::string inside = "url(#";
   for (std::size_t at = page.find(inside); at != std::string::npos; at = page.find(inside))
     page.erase(at, inside.size());

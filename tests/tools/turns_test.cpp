@@ -16,7 +16,7 @@
 namespace assay::cli {
 namespace {
 
-/// Waits until `holds` returns true, for at most ten seconds.
+/// Waits at most ten seconds until `holds` returns true, and returns whether it did.
 template <class Holds>
 bool comes_true(const Holds& holds) {
   for (int k = 0; k < 10'000; ++k) {
@@ -26,7 +26,7 @@ bool comes_true(const Holds& holds) {
   return false;
 }
 
-/// Returns whether `holds` becomes true and stays true for a while.
+/// Returns whether `holds` returns true after some time and then stays true for a while.
 template <class Holds>
 bool settles(const Holds& holds) {
   if (!comes_true(holds)) return false;
@@ -34,7 +34,7 @@ bool settles(const Holds& holds) {
   return holds();
 }
 
-/// Records the turns (steps of a sweep) for which work was done.
+/// Records for which turns (steps of a sweep) work was done.
 struct Seen {
   void operator()(std::size_t turn) {
     const std::scoped_lock lock(mutex);
@@ -50,13 +50,13 @@ struct Seen {
   bool twice = false, one_thread = true;
 };
 
-/// Begins a turn and calls it.
+/// Begins a turn (a step of a sweep) and calls it.
 void call(Turns& turns, std::size_t turn) {
   turns.begin(turn);
   turns.called(turn);
 }
 
-/// Returns the weights of this number of turns; all weights are equal.
+/// Returns weights for this number of turns (steps of a sweep). All weights are equal.
 std::vector<std::int64_t> of_weight(std::size_t turns, std::int64_t weight) {
   return std::vector<std::int64_t>(turns, weight);
 }

@@ -21,8 +21,8 @@ namespace {
 
 const char* const case_to_run = "flash_attention_score_grad --seq_q=5 --seq_kv=7";
 
-/// Expects a usage error: exit code 2, nothing on stdout, and one line on stderr that contains
-/// every one of `parts`.
+/// Expects a usage error: exit code 2, nothing on stdout, and one line on stderr that contains all
+/// texts in `parts`.
 void expect_usage(const std::string& line, const std::vector<std::string>& parts) {
   const Answer result = answer(registry_of({"flash_like"}), words(line));
   EXPECT_EQ(result.code, 2) << line;
@@ -149,8 +149,8 @@ TEST(Usage, UnknownIdsAreNamed) {
   expect_usage("list things", {"'things'", "operators", "presets"});
 }
 
-/// A flag that has no effect with this command is an error, in the same way as a flag that is not
-/// allowed.
+/// A flag that has no effect in this command is an error, like a flag that the command does not
+/// have.
 TEST(Usage, FlagsThatSelectNothingAreReported) {
   const Folder folder;
   std::ofstream(folder / "mine.txt") << "nsa_compress_grad --seq=40\n";
@@ -190,7 +190,7 @@ TEST(Usage, AFlagThatIsGivenTwiceIsNamed) {
   expect_usage("sweep --require-judged=1 --require-judged=2", {"--require-judged is given twice"});
 }
 
-/// The word after the flag is not the value of the flag.
+/// If a flag has an empty value, as in "--seed=", the next word must not become its value.
 TEST(Usage, AnEmptyValueIsNamed) {
   expect_usage("sweep --only= --random=0", {"'--only=' has no value"});
   expect_usage("list requirements --upstream= off", {"'--upstream=' has no value"});
@@ -271,8 +271,8 @@ TEST(List, JsonHoldsEveryKind) {
     EXPECT_FALSE(json[kind].empty()) << kind;
 }
 
-/// There are three kinds of pairs of values: forbidden by requirements, omitted for other reasons,
-/// and planned.
+/// The list distinguishes three groups of value pairs: pairs that requirements forbid, pairs that
+/// are omitted for other reasons, and planned pairs.
 TEST(List, CoverageDistinguishesForbiddenAndOmittedPairs) {
   const std::string line = "list --coverage --random=0 --only=--track=arguments";
   const auto registry = registry_of({"flash_like"});
@@ -307,8 +307,8 @@ TEST(Explain, PrintsStatementAndSourceOfARow) {
   EXPECT_PRED2(has, result.out, std::string(row.source.document));
 }
 
-/// Returns the ids in the notes of all requirements. For each id it returns a requirement that
-/// cites it.
+/// Returns the ids that the notes of all requirements cite. For each id it also returns one
+/// requirement that cites it.
 std::map<std::string, std::string> cited_points() {
   std::map<std::string, std::string> cited;
   spec::for_each_operator([&]<class Each> {
@@ -414,7 +414,8 @@ TEST(Explain, EveryVerdictHasItsMeaningAndItsRules) {
                std::string("\n  values_below_tolerance: at least one expected value is larger"));
 }
 
-/// The planned cases of a relation include long runs, in addition to small cases.
+/// The explanation of a relation (a statement about several runs) must list all planned cases of
+/// the relation, also those with long runs.
 TEST(Explain, ARelationHasTheLinesOfAllPlannedCases) {
   const Answer result = answer(registry_of({"flash_like"}), {"explain", "split_batch"});
   std::int64_t planned = 0;

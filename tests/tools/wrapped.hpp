@@ -30,13 +30,13 @@ class Wrapped : public spec::Implementation<Op> {
   std::unique_ptr<spec::Implementation<Op>> inner_;
 };
 
-/// Writes a wrong value into dv.
+/// Writes wrong values into dv.
 inline void spoil(Op::Outputs& outputs) {
   for (const std::int64_t element : spec::viewed_elements(outputs.dv))
     outputs.dv.store(element, 77);
 }
 
-/// A registry with one implementation.
+/// Returns a registry with a single implementation.
 inline cli::Registry registry_with(
     std::function<std::unique_ptr<spec::Implementation<Op>>()> make) {
   cli::Registry registry;

@@ -19,8 +19,7 @@
 #include "fixtures/example_case.hpp"
 #include "stored/stored_case.hpp"
 
-/// conformance/operators/README.md uses this operator as its example, and tools/new_operator copies
-/// it.
+/// Tests the example operator of conformance/operators/README.md, which tools/new_operator copies.
 namespace assay::conformance {
 namespace {
 

@@ -1,6 +1,6 @@
-// A shared object that exports the documented C API for one operator, aclnnNsaCompressGrad, and
-// misbehaves as the test chooses. The device memory is host memory. The signatures are written from
-// the documentation, independently of the code under test.
+// A test double of a vendor library: a shared object that exports the documented C API of one
+// operator, aclnnNsaCompressGrad, and misbehaves as the test chooses. Its device memory is host
+// memory. The signatures are copied from the documentation, independently of the code under test.
 #include "acl_double.hpp"
 
 #include <cstdlib>

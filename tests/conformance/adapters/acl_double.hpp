@@ -4,7 +4,7 @@
 
 namespace assay::adapters::tests {
 
-/// The behaviour of the library acl_double in the next call.
+/// How the test library acl_double behaves in the next call.
 enum class Conduct : std::int32_t {
   fills_outputs,     ///< every viewed element of both gradients becomes the bytes 0x3c
   refuses,           ///< phase 1 answers 161002
@@ -20,12 +20,12 @@ enum class Conduct : std::int32_t {
   cannot_fix_order,  ///< aclrtCtxSetSysParamOpt answers 100000
 };
 
-/// Counts of the objects of acl_double that are not yet destroyed, by kind.
+/// Counts the objects of acl_double that are not yet destroyed, separately for each type of object.
 struct Living {
   std::int64_t tensors, arrays, executors, allocations, streams, contexts, runtimes;
 };
 
-/// Exported by acl_double in addition to the documented functions.
+/// Functions that acl_double exports in addition to the documented ones.
 using SetConduct = void (*)(Conduct);
 using CountLiving = Living (*)();
 using WasDeterministic = bool (*)();

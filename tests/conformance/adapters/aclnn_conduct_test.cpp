@@ -34,7 +34,7 @@ class AclnnConduct : public testing::Test {
                         .strides = parameter.strides,
                         .offset = parameter.offset,
                         .bytes = {}};
-    // One spare element: a storage may be larger than its view needs.
+    // Adds one spare element, because a storage may be larger than its view needs.
     tensor.bytes.assign(
         static_cast<std::size_t>(
             2 * (1 + spec::storage_elements(tensor.shape, tensor.strides, tensor.offset))),
@@ -57,7 +57,7 @@ class AclnnConduct : public testing::Test {
     return outputs;
   }
 
-  /// Expects that the run throws an ImplementationFault whose description is "kind: text".
+  /// Expects that the run throws an ImplementationFault with the description "kind: text".
   void expect_fault(Conduct conduct, Kind kind, const std::string& text) {
     const auto library = open_aclnn<Op>(ACL_DOUBLE);
     tell(conduct);
@@ -111,8 +111,8 @@ TEST_F(AclnnConduct, AByteOutsideATensorIsAFaultThatNamesTheTensor) {
 }
 
 TEST_F(AclnnConduct, AByteAfterTheDescribedStorageIsCopiedBack) {
-  // The tensor of this test has one spare element after the view. The byte that the library writes
-  // is in it, so it is copied back.
+  // The storage of this tensor has one spare element after the view. The library writes a byte into
+  // the spare element, which must be copied back.
   const auto library = open_aclnn<Op>(ACL_DOUBLE);
   tell(Conduct::writes_after);
   const Op::Outputs outputs = run(*library, call());
@@ -210,7 +210,7 @@ TEST_F(AclnnConduct, OnlyBuffersOutliveACallAndNothingOutlivesTheImplementation)
         library->check(call());
         run(*library, call());
       } catch (const std::runtime_error&) {
-        // This test checks only which objects remain allocated.
+        // Exceptions are ignored: this test checks only which objects remain allocated.
       }
       const tests::Living left = living();
       EXPECT_EQ(left.tensors, 0);
@@ -271,7 +271,7 @@ TEST_F(AclnnConduct, AnOperatorWithoutEntryPointIsNotOffered) {
   });
 }
 
-/// Returns the message of the exception that open_aclnn throws for `rest`.
+/// Returns the message of the exception that open_aclnn throws for the library description `rest`.
 std::string refusal_of(const std::string& rest) {
   try {
     open_aclnn<Op>(rest);

@@ -18,8 +18,8 @@
 #include "assay/spec/operators/flash_attention_score.hpp"
 #include "assay/spec/operators/flash_attention_score_grad.hpp"
 
-/// Judges the same cases in process and through the C API of the shared library. The results must
-/// be identical.
+/// Judges the same cases twice: with the kernel in this process, and with the same kernel through
+/// the C API of the shared library. The results must be identical.
 namespace assay::conformance::tests {
 
 template <class Value>
@@ -32,8 +32,9 @@ std::string text_of(const Value& value) {
   return text.str();
 }
 
-/// Opens the library with options for data that the C API cannot pass: the numerics fields in which
-/// `kernel` differs from the preset, and the order of the statistics (`kernel` reads either order).
+/// Opens the library with options for data that the C API cannot pass: the declared arithmetic of
+/// `kernel` where it differs from the default, and the memory order of the softmax statistics
+/// (`kernel` reads either order).
 template <class Op>
 std::unique_ptr<spec::Implementation<Op>> through_the_c_api(
     const spec::Implementation<Op>& kernel) {
@@ -73,8 +74,8 @@ inline void expect_equal_judgement(const CaseReport& in_process, const CaseRepor
     EXPECT_EQ(in_process.tensors[k].worst, through_api.tensors[k].worst);
 }
 
-/// Judges the cases in process and through the C API. Returns the part of the sweep's time that the
-/// C API took.
+/// Judges the cases twice: with the kernel in this process, and through the C API. Returns the
+/// additional time of the C API as a fraction of the sweep's time.
 template <class Op>
 double expect_equal_judgements(const std::vector<Case<Op>>& cases,
                                spec::Implementation<Op>& in_process) {
@@ -101,8 +102,8 @@ double expect_equal_judgements(const std::vector<Case<Op>>& cases,
   return extra_seconds / sweep_seconds;
 }
 
-/// The wanted cases of a sweep. Cascade cases are excluded: they run a forward operator, for which
-/// the documentation has no prototype.
+/// Returns the cases of a sweep that `wanted` selects. Excludes cascade cases (forward, then
+/// gradient), because the documentation has no C prototype of the forward operator that they call.
 template <class Op, class Wanted>
 std::vector<Case<Op>> selected(Wanted&& wanted) {
   std::vector<Case<Op>> cases = sample<Op>({});
@@ -110,7 +111,8 @@ std::vector<Case<Op>> selected(Wanted&& wanted) {
   return cases;
 }
 
-/// Judges every call of a sweep that violates a requirement, in process and through the C API.
+/// Judges every call of a sweep that violates a requirement, with the kernel in this process and
+/// through the C API. Expects equal results.
 template <class Op>
 void expect_equal_refusals(spec::Implementation<Op>& kernel) {
   const auto cases = selected<Op>([](const Case<Op>& c) { return !c.violate.empty(); });
@@ -119,8 +121,8 @@ void expect_equal_refusals(spec::Implementation<Op>& kernel) {
   EXPECT_TRUE(status_of(judge_case(cases.front(), kernel))) << "the finding must contain a status";
 }
 
-/// Judges every legal call that differs from the default form ("variant"), in process and through
-/// the C API.
+/// Judges every legal call that differs from the default form ("variant"), with the kernel in this
+/// process and through the C API. Expects equal results.
 template <class Op>
 void expect_equal_variants(spec::Implementation<Op>& kernel) {
   const auto cases = selected<Op>([](const Case<Op>& c) { return !c.variant.empty(); });
@@ -131,15 +133,16 @@ void expect_equal_variants(spec::Implementation<Op>& kernel) {
   expect_equal_judgements(cases, kernel);
 }
 
-/// Returns whether the rows of all outputs belong to sequences. A forward does not write the other
-/// rows, so they keep the bytes of the buffer, which differ.
+/// Returns whether the operator writes all rows of all outputs. A forward skips rows that belong to
+/// no sequence, and the bytes in the skipped rows differ between the two runs.
 template <class Op>
 bool writes_every_row(const Case<Op>& c) {
   if constexpr (requires { c.problem.padding_q; }) return c.problem.padding_q == 0;
   return true;
 }
 
-/// Judges about 80 legal calls of a sweep, in process and through the C API.
+/// Judges about 80 legal calls of a sweep, with the kernel in this process and through the C API.
+/// Expects equal results.
 template <class Op>
 void expect_equal_outputs(spec::Implementation<Op>& kernel) {
   const auto all =

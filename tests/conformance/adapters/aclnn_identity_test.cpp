@@ -18,8 +18,8 @@ TYPED_TEST(AclnnIdentity, OutputsHaveTheSameBitsAndVerdicts) {
   expect_equal_outputs(*assay::tests::tiled_kernel<TypeParam>());
 }
 
-/// These cases have, for example, reserved tensors and scalars, and the format in the example of a
-/// page.
+/// Calls of an unusual but legal form, for example with reserved tensors and scalars, or with the
+/// format that an example in the documentation uses.
 TYPED_TEST(AclnnIdentity, VariantsOfCallsAreTaken) {
   expect_equal_variants(*assay::tests::tiled_kernel<TypeParam>());
 }

@@ -11,8 +11,8 @@ template <class Op>
 class AclnnSweep : public ::testing::Test {};
 TYPED_TEST_SUITE(AclnnSweep, assay::tests::EveryTiledOperator, assay::tests::ByOperator);
 
-/// Every case must get the same judgement in process and through the C API. The C API may take at
-/// most a tenth of the sweep's time.
+/// Every case must get the same judgement with the kernel in this process and through the C API.
+/// The C API may take at most a tenth of the sweep's time.
 TYPED_TEST(AclnnSweep, JudgesEveryCaseAlike) {
   const auto all = [](const Case<TypeParam>&) { return true; };
   const double share =

@@ -1,7 +1,8 @@
-// A program for "command:". Its gradients are copies of query, key and value.
+// A test program for the adapter "command:", which runs a kernel as a separate program. The
+// gradients that it returns are copies of query, key and value.
 // Usage: command_probe [- [NUMBER]], command_probe FILE [MANNER]
-// Without a file it reads paths line by line until the input ends or NUMBER cases are done. With a
-// file it works on that file, changes it as MANNER says, and ends.
+// Without FILE the probe reads paths of case files, one per line, until the input ends or NUMBER
+// cases are done. With FILE it works on that file only, changes the file as MANNER says, and exits.
 #include <hdf5.h>
 
 #include <cstdlib>
@@ -28,7 +29,8 @@ void flatten(spec::Tensor& tensor) {
   tensor.strides = {1};
 }
 
-/// Changes of the case file, by name. The probe makes one of them and then adds the outputs.
+/// Changes of the case in the file, by name. The probe makes one of them, and then writes the
+/// outputs into the file.
 const std::map<std::string, std::function<void(fixtures::CaseRecord&)>> changes = {
     {"leaves out an input",
      [](auto& record) {
@@ -58,7 +60,7 @@ void add_foreign(hid_t file) {
   H5Sclose(space);
 }
 
-/// The changes that can be made to the written file, by name.
+/// Changes that the probe can make to the written HDF5 file, by name.
 const std::map<std::string, std::function<void(hid_t)>> alterations = {
     {"adds what the schema does not know", add_foreign},
     {"removes an attribute",

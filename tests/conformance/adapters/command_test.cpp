@@ -28,7 +28,7 @@ const Op::Problem problem = {
     .dtype = spec::DType::bf16, .batch = 2, .seq_q = 3, .head_dim = 4, .head_dim_v = 4};
 const std::string probe = ASSAY_COMMAND_PROBE;
 
-/// Elements whose values identify their positions.
+/// Makes a tensor in which the value of each element identifies its position.
 spec::Tensor numbered(const spec::Extents& extents, double first) {
   spec::Tensor tensor =
       spec::contiguous_tensor(problem.dtype, spec::shape_of(problem.input_layout, extents));
@@ -83,7 +83,7 @@ std::pair<Kind, std::string> fault(const std::string& command, const CommandLimi
   return {};
 }
 
-/// A program that answers every case with `line`.
+/// Returns a command that answers every case with `line`.
 std::string answering(const std::string& line) {
   return "sh -c 'while read path; do echo \"" + line + "\"; done'";
 }
@@ -295,13 +295,13 @@ TEST(Command, LineWithoutNewlineIsNotAnAnswer) {
   EXPECT_THROW(answer(*open_command<Op>(chatter)), spec::Unsupported);
 }
 
-/// Prints one last line for every case: `words`, then `letters` times the letter x.
+/// Returns a command that prints `words`, then the letter x `letters` times, for every case.
 std::string printing(const std::string& words, int letters) {
   return "sh -c 'printf \"" + words + "\"; head -c " + std::to_string(letters) +
          " /dev/zero | tr \"\\0\" x' {}";
 }
 
-/// A long last line is an answer if it begins like an answer.
+/// The program's last line is its answer if it begins like one, whatever its length.
 TEST(Command, ALongLastLineCountsByItsBeginning) {
   for (const int letters : {1'000, 60'000, 70'000, 200'000, 20'000'000}) {
     try {
@@ -335,7 +335,7 @@ TEST(Command, UnexpectedAnswerIsReported) {
   EXPECT_THROW(answer(*kernel), spec::Unsupported) << "a new process must answer";
 }
 
-/// A temporary folder for this test only.
+/// Creates a temporary folder for this test only.
 class OwnTemporaryFolder {
  public:
   OwnTemporaryFolder() {
@@ -384,7 +384,7 @@ TEST(Command, FoldersOfKilledOwnersAreRemoved) {
   EXPECT_EQ(temporary.names(), living);
 }
 
-/// A name whose beginning alone matches is not a mark.
+/// An owner file marks a folder as created by us. A similar file does not.
 TEST(Command, FoldersOfOtherOwnersStay) {
   const OwnTemporaryFolder temporary;
   namespace fs = std::filesystem;
@@ -403,7 +403,7 @@ TEST(Command, FoldersOfOtherOwnersStay) {
   EXPECT_TRUE(fs::exists(temporary / "elsewhere/.owner"));
 }
 
-/// The probe with the given change of its file.
+/// Returns the command for the probe program with the given change of the case file.
 std::string probe_that(const std::string& manner) { return probe + " {} '" + manner + "'"; }
 
 TEST(Command, OtherChangesOfTheFileAreIgnored) {
@@ -474,7 +474,7 @@ TEST(Command, ChangedInputIsReported) {
   EXPECT_PRED2(has, text, std::string("changed its input query"));
 }
 
-/// Returns the message of the error when the program is opened.
+/// Returns the message of the error that opening the program throws.
 std::string refusal_of(const std::string& program) {
   try {
     open_command<Op>(program, {.greet = true});

@@ -15,14 +15,14 @@
 #include <string>
 #include <vector>
 
-/// The folder for temporary files is removed with everything that a kernel left in it.
+/// A temporary folder must be removed together with everything that a kernel left in it.
 namespace assay::adapters {
 namespace {
 
 namespace fs = std::filesystem;
 
-/// Lets an unprivileged child create a temporary folder and run `act` in it. Returns the paths that
-/// then remain in the parent folder.
+/// Lets an unprivileged child process create a temporary folder and call `act` in it. Returns the
+/// paths that then remain in the parent folder.
 std::vector<fs::path> left_over(const std::function<void(const Folder&)>& act,
                                 bool may_do_everything = false) {
   std::string below = (fs::temp_directory_path() / "assay-XXXXXX").string();
@@ -55,7 +55,7 @@ TEST(Folder, IsRemovedWithFoldersWithoutPermissions) {
   EXPECT_TRUE(left.empty()) << left.front();
 }
 
-/// The folders are nested deeper than the limit of open file descriptors.
+/// The nesting of the folders is deeper than the limit of open file descriptors.
 TEST(Folder, IsRemovedAtAnyDepth) {
   const auto left = left_over([](const Folder& folder) {
     const rlimit few{40, 40};
@@ -102,7 +102,7 @@ bool is_fixed(const fs::path& path, int attribute) {
   return done;
 }
 
-/// File attributes (append-only) block removal even for root.
+/// The file attribute "append-only" prevents even root from removing a file.
 TEST(Folder, IsRemovedWithImmutableFiles) {
   {
     const Folder folder;

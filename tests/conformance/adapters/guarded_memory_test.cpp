@@ -12,7 +12,8 @@ namespace {
 
 constexpr std::int64_t mebibyte = 1 << 20;
 
-/// Returns the file status (stat) of the shared memory file of a run with one storage of this size.
+/// Allocates shared memory for one storage of this size in the file `kept`, and returns the file
+/// status (stat).
 struct stat borrowed_for(KeptFile& kept, std::int64_t size) {
   const SharedMemory memory(kept, {size});
   struct stat status = {};

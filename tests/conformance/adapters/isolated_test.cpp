@@ -22,7 +22,7 @@ namespace {
 using Kind = spec::ImplementationFault::Kind;
 using Clock = std::chrono::steady_clock;
 
-/// A command that runs this program as a worker.
+/// Describes a command that runs this test program as a worker process.
 adapters::WorkerProgram worker(const std::string& manner) {
   return {.path = "/proc/self/exe", .words = {"worker", manner}};
 }
@@ -41,7 +41,8 @@ bool has(const std::string& text, const std::string& part) {
   return text.find(part) != std::string::npos;
 }
 
-/// Expects that a run ends in a fault of this kind whose text contains every one of `parts`.
+/// Expects that a run ends in a fault of this kind, and that the fault's text contains all strings
+/// in `parts`.
 void expect_fault(spec::Implementation<Compress>& kernel, Kind kind,
                   const std::vector<std::string>& parts) {
   Trial trial;
@@ -268,7 +269,8 @@ int status_of_nobody(Body&& body) {
   return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
 }
 
-/// Returns the message of a run that could not start because at most `most` processes are allowed.
+/// Limits the number of processes to `most`, so that no worker process can start. Returns the error
+/// message of the kernel's run.
 std::string refusal_with_processes(spec::Implementation<Compress>& kernel, rlim_t most) {
   const rlimit limit{most, most};
   setrlimit(RLIMIT_NPROC, &limit);
@@ -284,7 +286,8 @@ std::string refusal_with_processes(spec::Implementation<Compress>& kernel, rlim_
   return "";
 }
 
-/// A worker consists of three processes: the guard, the one that adopts orphans, and the kernel's.
+/// A worker consists of three processes: the guard, the process that adopts orphaned processes, and
+/// the kernel's process.
 TEST(Isolated, FailureToReplaceAWorkerIsNotAKernelFault) {
   const int status = status_of_nobody([] {
     const auto kernel = watched("crashes");
@@ -317,13 +320,13 @@ TEST(Serve, DoesNothingOutsideOfAWorker) {
   EXPECT_THROW(adapters::serve<Compress>([] { return worker_kernel("good"); }), std::runtime_error);
 }
 
-/// Waits until the worker and its child have written to the file.
+/// Waits until the worker and its child process have written to the file.
 void wait_for(const std::string& file) {
   for (int k = 0; k < 1000 && !std::ifstream(file).good(); ++k)
     std::this_thread::sleep_for(std::chrono::milliseconds(10));
 }
 
-/// The test runs with and without the namespaces of the operating system.
+/// The tests run with and without the operating system's namespaces.
 class Worker : public testing::TestWithParam<const char*> {
  protected:
   Worker() { setenv("ASSAY_NAMESPACES", GetParam(), 1); }

@@ -8,20 +8,20 @@
 #include "assay/optimized/flash_attention_score_grad.hpp"
 #include "assay_plugin.h"
 
-/// Our own implementation as a plug-in. Its results must equal those of the same kernel in the
-/// judge's process.
+/// Our own implementation as a C plug-in. Its results must equal the results of the same kernel in
+/// the judge's process.
 namespace {
 
 using namespace assay;
 using Op = spec::FlashAttentionScoreGrad;
 
-/// The tiled kernel for the modelled Ascend A2, as in the program `assay`.
+/// Returns the tiled kernel for the modelled Ascend A2, the same kernel as in the program `assay`.
 spec::Implementation<Op>& kernel() {
   static const auto implementation = optimized::flash_attention_score_grad(device::a2());
   return *implementation;
 }
 
-/// Stores a text; it stays valid until the next call.
+/// Stores a text and returns a pointer that stays valid until the next call.
 const char* kept(std::string text) {
   static std::string last;
   last = std::move(text);
@@ -44,7 +44,7 @@ void read(const assay_value& value, std::optional<T>& member) {
   read(value, member.emplace());
 }
 
-/// The tensor's geometry, as a Parameter or a Tensor.
+/// Converts the type, shape, strides and offset of a plug-in tensor into a Parameter or a Tensor.
 template <class Described>
 Described described(const assay_tensor& t) {
   Described result;
@@ -99,7 +99,7 @@ Tensors tensors_of(const assay_call& call) {
   return tensors;
 }
 
-/// Returns 0, or the status with which the kernel refuses the call.
+/// Calls `act`. Returns 0, or the status code with which the kernel refuses the call.
 template <class Act>
 std::int32_t answer(const char** reason, Act&& act) {
   try {

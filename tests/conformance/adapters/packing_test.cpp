@@ -9,7 +9,8 @@
 namespace assay::adapters {
 namespace {
 
-/// Gives every visited member a different value that is not a default.
+/// Sets every visited member to a value that differs from its default and from the values of the
+/// other members.
 class Marker {
  public:
   void operator()(const char*, auto& member, const auto&...) { mark(member); }
@@ -45,8 +46,8 @@ std::string packed(const T& value) {
   return packer.text();
 }
 
-/// Reserved tensors of a call keep their own names, axes, formats and elements, as inputs and
-/// outputs do.
+/// A packed call keeps the names, axes, formats and elements of reserved tensors, as it does for
+/// inputs and outputs.
 TEST(PluginCall, HoldsReservedTensorsAndFormats) {
   using Op = spec::FlashAttentionScoreGrad;
   spec::Call<Op> call{
@@ -115,7 +116,8 @@ TEST(Packed, ATextThatEndsEarlyIsNoted) {
   EXPECT_THROW(Unpacker("").take<std::int64_t>(), std::runtime_error);
 }
 
-/// Unpacking arbitrary bytes succeeds or is refused, and takes no more memory than their size.
+/// Unpacking arbitrary bytes succeeds or is refused. Both need no more memory than the size of the
+/// bytes.
 TEST(Packed, InvalidBytesAreRefused) {
   EXPECT_THROW(Unpacker("\x02").take<bool>(), Nonsense);
   EXPECT_THROW(Unpacker("\x07").take<Answer>(), Nonsense);

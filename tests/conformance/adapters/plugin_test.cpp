@@ -15,7 +15,7 @@ std::string plugin(const std::string& name) {
   return std::string(ASSAY_PLUGIN_FOLDER) + "/" + name + "_plugin.so";
 }
 
-/// Expects that opening is refused with a text that contains every one of `parts`.
+/// Expects that opening the library is refused with a text that contains all strings in `parts`.
 void expect_refused(const std::string& path, const std::vector<std::string>& parts) {
   try {
     open_plugin<Op>(path);
@@ -37,7 +37,7 @@ TEST(Plugin, WhatCannotBeOpenedIsNamed) {
 }
 
 TEST(Plugin, ALibraryWithoutTheFunctionIsNamed) {
-  // A shared library that is not a plug-in.
+  // Finds a shared library that is not a plug-in.
   std::string library;
   std::ifstream maps("/proc/self/maps");
   for (std::string word; maps >> word;)

@@ -11,7 +11,7 @@
 namespace assay::adapters {
 namespace {
 
-/// A child process that runs `act` and then waits until it is killed.
+/// Starts a child process that calls `act` and then waits until it is killed.
 class Child {
  public:
   explicit Child(const std::function<void()>& act) {
@@ -55,7 +55,7 @@ TEST(StateOfAnotherProcess, IsWhatItChanged) {
   EXPECT_NE(changes.find("the umask at 777"), std::string::npos) << changes;
 }
 
-/// Nobody has waited for the ended process yet, so its process id is still in use.
+/// The child has ended, but its parent has not called wait, so the process id is still in use.
 TEST(StateOfAnotherProcess, EndedProcessIsNotAChange) {
   const Child healthy([] {}), ended([] { _exit(0); });
   EXPECT_EQ(difference(healthy.state(), ended.state()), "");

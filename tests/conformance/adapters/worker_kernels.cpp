@@ -23,8 +23,8 @@ constexpr const char* long_reason = "weights of a Sunday";
   while (true) pause();
 }
 
-/// Writes garbage into every open socket, since one of them may be the connection to the judge.
-/// Skips descriptors of other kinds.
+/// Writes garbage into every open socket, because one of them may be the connection to the judge.
+/// Skips file descriptors that are not sockets.
 void write_into_sockets() {
   const std::vector<char> garbage(64, '\x7f');
   for (int descriptor = 3; descriptor < 1024; ++descriptor) {
@@ -42,8 +42,8 @@ void write_into_sockets() {
   hang();
 }
 
-/// Allocates and touches memory until it is killed, slowly enough that the memory watcher can see
-/// it.
+/// Allocates and writes memory until the process is killed, slowly enough that the memory watcher
+/// notices it.
 [[noreturn]] void take_all_memory() {
   std::vector<std::vector<char>> taken;
   while (true) {
@@ -52,14 +52,14 @@ void write_into_sockets() {
   }
 }
 
-/// Keeps the memory allocated until the watcher has seen it.
+/// Keeps the memory allocated until the memory watcher has measured it.
 void take_230_mebibytes() {
   const std::vector<char> taken(230 << 20, 'x');
   std::this_thread::sleep_for(std::chrono::milliseconds(500));
 }
 
-/// Starts a child process that survives this one, then hangs. The child creates `file`. It is in
-/// its own process group, and its parent has ended.
+/// Starts another process, which continues to run after this process has ended, and then hangs. The
+/// started process creates `file`. It has its own process group, and its parent has ended.
 [[noreturn]] void hang_with_a_child(const std::string& file) {
   const pid_t parent = fork();
   if (parent == 0) {

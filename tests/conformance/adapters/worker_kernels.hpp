@@ -10,11 +10,12 @@ namespace assay::tests {
 
 using Compress = spec::NsaCompressGrad;
 
-/// A kernel whose outputs are arbitrary numbers that depend on every input and on the call. It
-/// behaves as `manner` says: "good", or one of the failures in worker_kernels.cpp.
+/// Returns a test kernel with arbitrary outputs that depend on every input and on the call.
+/// `manner` selects its behaviour: "good", or one of the failures in worker_kernels.cpp.
 std::unique_ptr<spec::Implementation<Compress>> worker_kernel(const std::string& manner);
 
-/// A legal call. Its inputs are filled with numbers, its outputs with poison.
+/// A legal call. The inputs contain numbers, the outputs contain the NaN pattern ("poison") that
+/// marks unwritten elements.
 struct Trial {
   Trial();
   Compress::Problem problem;

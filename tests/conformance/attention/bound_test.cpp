@@ -22,7 +22,7 @@ std::vector<std::int64_t> all_rows(std::int64_t extent) {
   return rows;
 }
 
-/// A problem of which every row is judged.
+/// A problem with inputs, and the judge's expected values and tolerances for every row.
 struct Trial {
   Trial(const Op::Problem& problem, const spec::Numerics& numerics, std::uint64_t seed)
       : inputs(testing::normal_inputs(problem, seed)),
@@ -53,7 +53,8 @@ struct Trial {
   std::vector<Finding> findings;
 };
 
-/// Requires that all rows of all tensors lie within their radius of the definition.
+/// Requires that all expected values differ from a high-precision evaluation of the formulas by at
+/// most their radius (the proven error of the reference).
 void require_definition(const Trial& trial) {
   const auto definition = flash::definition_of(trial.dense.problem, trial.inputs);
   for (const Expectation& e : trial.expected)
@@ -104,7 +105,7 @@ TEST(Bound, CausalHealthyKernelConforms) {
   EXPECT_EQ(trial.judge(bf16_plan()), all_conform);
 }
 
-/// Sequences of unequal length, one without queries and one without keys.
+/// A packed problem with sequences of unequal length, one without queries and one without keys.
 Op::Problem ragged_problem(spec::DType dtype) {
   Op::Problem p = problem_of(dtype);
   p.input_layout = spec::Layout::tnd;
@@ -174,8 +175,9 @@ TEST(Bound, OwnStatisticsProfileConforms) {
   EXPECT_EQ(trial.judge(bf16_plan()), all_conform);
 }
 
-/// The rounding error of m + ln z of a query's row enters the gradient of every key. With only
-/// three queries the errors do not average out.
+/// In the LSE form the kernel computes P = exp(score - lse). A rounding error of one query's lse
+/// changes P for all keys, and therefore the gradient of every key. With only three queries these
+/// errors do not average out. The judge must not report them as a bias.
 TEST(Bound, FewQueriesOfAKernelInLseFormAreNotABias) {
   const Op::Problem p = {.dtype = spec::DType::fp32,
                          .batch = 1,
@@ -192,7 +194,8 @@ TEST(Bound, FewQueriesOfAKernelInLseFormAreNotABias) {
   }
 }
 
-/// A logarithm whose error has one sign, or depends on its argument.
+/// A kernel whose logarithm has an error of the declared size. The error always has the same sign,
+/// or its sign depends on the argument.
 TEST(Bound, DeclaredErrorOfTheLogIsAllowed) {
   constexpr double error = 1e-3;
   const auto of_one_sign = [](double x) {
@@ -218,8 +221,8 @@ TEST(Bound, DeclaredErrorOfTheLogIsAllowed) {
       }
 }
 
-/// If the softmax of the only query is peaked, most of dk and dv underflows in the cast, always in
-/// the same direction.
+/// If the softmax of the only query is peaked, the final cast flushes most of dk and dv to 0, so
+/// these errors all have the same direction.
 TEST(Bound, GradientsThatUnderflowInTheCastConform) {
   KernelPlan plan;
   plan.cast = [](float x) {
@@ -291,7 +294,7 @@ TEST(Bound, ControlsAreNotApplicableWithOneKey) {
   EXPECT_EQ(judge_controls(trial.expected[2], trial.arithmetic).letters, "Z+N+L+S+W+");
 }
 
-/// Returns the rows of dq or dk that are 0 in the reference and have the error radius 0.
+/// Returns the rows of dq or dk in which the reference is 0 and its error radius is also 0.
 std::vector<std::int64_t> known_zeros(const Expectation& e) {
   std::vector<std::int64_t> rows;
   for (std::int64_t r = 0; r < e.row_count(); ++r) {
@@ -304,8 +307,8 @@ std::vector<std::int64_t> known_zeros(const Expectation& e) {
   return rows;
 }
 
-/// Returns expectations of a problem in which all keys have the same value, and the output of query
-/// 2 is `factor` times that value.
+/// Returns the expected values and tolerances of a problem. All rows of value are equal, and the
+/// output of query 2 is `factor` times this row.
 std::vector<Expectation> with_equal_values(double factor) {
   Op::Problem p = problem_of(spec::DType::bf16);
   p.heads_q = p.heads_kv = 1;
@@ -334,7 +337,8 @@ TEST(Bound, ARowWhoseValuesAreItsOutputHasNoGradientAtAll) {
   EXPECT_EQ(known_zeros(of_one_key.expected[0]), all_rows(4 * p.seq_q));
   EXPECT_EQ(known_zeros(of_one_key.expected[1]), all_rows(2));
   EXPECT_EQ(known_zeros(of_one_key.expected[2]), Rows());
-  // A kernel that computes its own row term adds it in another order, so that dq is not exactly 0.
+  // If a kernel computes the row term (delta, the sum of dO * O) itself, it adds in another order
+  // than for dP. So the difference dP - delta is not exactly 0, and neither is dq.
   const Trial of_own(p, {.delta = spec::RowTerm::own}, 7);
   EXPECT_EQ(known_zeros(of_own.expected[0]), Rows());
 }

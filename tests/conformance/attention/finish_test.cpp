@@ -14,7 +14,7 @@ namespace {
 
 using Numbers = std::vector<double>;
 
-/// The result arrays of a row; each has one entry per element.
+/// The result arrays of one row. Each array has one entry per element.
 struct Row {
   explicit Row(std::size_t count) : doubles(7, Numbers(count, -1)), floats(3) {
     for (auto& field : floats) field.assign(count, -1);
@@ -28,7 +28,7 @@ struct Row {
   std::vector<std::vector<float>> floats;
 };
 
-/// The equations, evaluated one element at a time.
+/// Evaluates the equations one element at a time.
 Row one_by_one(const SummedRow& row) {
   Row all(static_cast<std::size_t>(row.count));
   for (std::int64_t k = 0; k < row.count; ++k) {
@@ -38,7 +38,7 @@ Row one_by_one(const SummedRow& row) {
   return all;
 }
 
-/// Makes numbers of all sizes, some of them 0, and one NaN.
+/// Makes numbers of all magnitudes, some of them 0, and one NaN.
 engine::ElementRow elements(std::size_t count) {
   const Random random(7, 1);
   std::uint64_t next = 0;
@@ -73,8 +73,8 @@ void expect_same(const std::vector<Number>& a, const std::vector<Number>& b) {
   }
 }
 
-/// The vectorized code (eight elements at a time, any instruction set) must give the same bits as
-/// the equations for one element. It must write nothing after the row.
+/// The vectorized code computes eight elements at a time. With any instruction set it must give the
+/// same bits as the equations for one element, and it must not write after the end of the row.
 TEST(FinishRow, GivesEveryElementTheBitsThatTheEquationsGiveIt) {
   const spec::Numerics kinds[] = {{},
                                   {.partials = spec::DType::bf16},

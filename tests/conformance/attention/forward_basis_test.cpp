@@ -16,7 +16,8 @@ namespace {
 using spec::DType;
 using testing::Op;
 
-/// A forward in fp32 that reads the keys tile by tile. The defaults give a correct kernel.
+/// The options of a forward kernel in fp32 that reads the keys tile by tile. The defaults give a
+/// correct kernel.
 struct ForwardPlan {
   std::function<float(float)> stage = [](float x) { return x; };
   std::function<float(float)> cast = [](float x) { return x; };
@@ -97,7 +98,7 @@ ForwardResult run_forward(const Op::Problem& p, const Op::Inputs& inputs, const 
   return r;
 }
 
-/// Gives the test access to the protected members.
+/// Gives the test access to the protected members of ForwardBasis.
 class Basis : public ForwardBasis {
  public:
   using ForwardBasis::check_structure;
@@ -202,8 +203,8 @@ const spec::Numerics bf16_numerics = {.stage = DType::bf16, .fused = false};
 using Verdicts = std::vector<Verdict>;
 const Verdicts all_conform(3, Verdict::conforms);
 
-/// The problems whose correct kernels must pass: bias, dropout, masks, and unequal sequences, of
-/// which one has no keys and one no queries.
+/// Returns problems that a correct kernel must pass: with bias, dropout and masks, and with
+/// sequences of unequal length, one without keys and one without queries.
 std::vector<Op::Problem> all_problems(DType dtype) {
   std::vector<Op::Problem> all(5, problem_of(dtype));
   all[1].sparse_mode = 3, all[1].atten_mask = spec::MaskShape::compressed;
@@ -250,7 +251,9 @@ TEST(ForwardBasis, HealthyKernelsConformAndUseMuchOfTheBound) {
   }
 }
 
-/// E48, E49. The values are those of the definition, within the radius.
+/// Equations E48, E49 (errors of the statistics and of the output): the expected values differ from
+/// a high-precision evaluation of the formulas by at most the radius (the proven error of the
+/// reference).
 TEST(ForwardBasis, ExpectsTheDefinition) {
   for (const Op::Problem& p : all_problems(DType::fp32)) {
     const Trial trial(p, {.fused = false});
@@ -282,7 +285,8 @@ TEST(ForwardBasis, LostKeysAndFactorsFail) {
             (Verdicts{Verdict::conforms, Verdict::nonconformant_proven, Verdict::conforms}));
 }
 
-/// E48. The sum fits the kernel's own maximum, so only the maximum is wrong.
+/// A faulty kernel shifts the maximum, and computes the sum that fits the shifted maximum. So only
+/// the maximum is wrong (equation E48, the bounds of the statistics).
 TEST(ForwardBasis, AShiftedMaximumFailsAndItsSumDoesNot) {
   Trial trial(problem_of(DType::bf16), bf16_numerics);
   ForwardPlan plan = bf16_plan();
@@ -291,8 +295,8 @@ TEST(ForwardBasis, AShiftedMaximumFailsAndItsSumDoesNot) {
             (Verdicts{Verdict::nonconformant_proven, Verdict::conforms, Verdict::conforms}));
 }
 
-/// If all scores are equal, all weights have the same rounding error, which depends on the scale at
-/// which the kernel stages them.
+/// If all scores of a row are equal, all weights have the same rounding error. This error depends
+/// on whether the kernel divides by the sum before or after it rounds the weights to bf16.
 TEST(ForwardBasis, EqualScoresRoundAlike) {
   Op::Problem p = problem_of(DType::bf16);
   p.scale_value = 0;

@@ -19,8 +19,8 @@ namespace {
 
 using namespace reference;
 
-/// The lengths are larger than a panel of keys or a block of queries, and are not multiples of
-/// these.
+/// A problem with lengths that are larger than a panel of keys and a block of queries, and not
+/// multiples of their sizes.
 Problem ragged(std::int64_t mode, spec::MaskShape mask) {
   Problem p;
   p.dtype = spec::DType::fp32;
@@ -80,9 +80,9 @@ TEST_P(BlockedForward, AgreesWithTheDefinitionIn113Bits) {
   const Forward<Quad> exact = forward(p, operands_of<Quad>(p, inputs), side_inputs(inputs));
   ASSERT_EQ(blocked.softmax_max.size(), exact.softmax_max.size());
   ASSERT_EQ(blocked.attention_out.size(), exact.attention_out.size());
-  // Limit of the error. |score| <= |scale| head_dim, and each term is rounded twice. A bias is a
-  // number below 1, or at most a slope below 1 times a distance. The errors of the exponential and
-  // of the sums are added.
+  // Upper bound of the error. |score| <= |scale| head_dim, and each term is rounded twice. The bias
+  // is below 1 if it comes from a tensor, and below the distance of query and key if it comes from
+  // slopes. The errors of the exponential and of the sums are added.
   const auto dim = static_cast<double>(p.head_dim + p.head_dim_rope);
   const auto keys = static_cast<double>(p.seq_kv);
   const double bias = p.pse_shift == spec::PseShape::absent ? 0.0
@@ -99,7 +99,7 @@ TEST_P(BlockedForward, AgreesWithTheDefinitionIn113Bits) {
       EXPECT_EQ(blocked.softmax_sum[row], exact.softmax_sum[row]);
       continue;
     }
-    // The exact sum, rescaled to the rounded maximum.
+    // The exact sum of the softmax, rescaled to the rounded maximum.
     const Quad sum = exact.softmax_sum[row] * exp(Quad(exact.softmax_max[row] - Quad(max)));
     EXPECT_NEAR(static_cast<double>(Quad(blocked.softmax_sum[row]) / sum), 1.0, limit);
   }
@@ -174,8 +174,8 @@ TEST(BlockedForward, RefusesAMissingRopeTensor) {
   EXPECT_THROW(blocked_forward(p, inputs, 1), std::invalid_argument);
 }
 
-/// Evaluates every sum in its documented order, without vectors. Every instruction set must give
-/// these bits.
+/// Evaluates every sum in its documented order, without vector instructions. Every instruction set
+/// must give the same bits.
 TEST(BlockedForward, SumsInItsDocumentedOrder) {
   const Problem p = ragged(0, spec::MaskShape::absent);
   const Inputs inputs = make_inputs(p, spec::Striding::contiguous);

@@ -7,8 +7,8 @@
 namespace assay::conformance {
 namespace {
 
-/// Checks the mask cell by cell against the documented rule, for different strides of rows and
-/// columns. The memory between the cells must not change.
+/// Checks each element of the mask against the documented rule, for different row and column
+/// strides. The bytes between the elements must not change.
 TEST(MaskEnds, ExcludeElementsAfterThem) {
   const std::vector<std::int64_t> ends = {1, -2, 5, 9, 0, 3};
   constexpr std::int64_t rows = 6, columns = 5;

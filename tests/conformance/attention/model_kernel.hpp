@@ -14,7 +14,7 @@ namespace assay::conformance::testing {
 
 using Op = spec::FlashAttentionScoreGrad;
 
-/// The behaviour of a small kernel for the tests. The defaults give a correct kernel.
+/// The options of a small kernel for the tests. The defaults give a correct kernel.
 struct KernelPlan {
   std::function<float(float)> stage = [](float x) { return x; };
   std::function<float(float)> cast = [](float x) { return x; };
@@ -29,7 +29,7 @@ inline float to_nearest_bf16(float x) {
   return static_cast<float>(spec::round_to(static_cast<double>(x), spec::bf16_format));
 }
 
-/// The gradients row by row, in the order of Extents::row.
+/// The gradients, stored row by row in the order of Extents::row.
 struct Gradients {
   std::vector<float> dq, dk, dv, dq_rope, dk_rope;
 };
@@ -45,7 +45,7 @@ inline std::vector<double> dense(const spec::Tensor& tensor, spec::Layout layout
   return values;
 }
 
-/// All operands of the model kernel, rows in the order of Extents::row.
+/// All operands of the test kernel, stored row by row in the order of Extents::row.
 struct ModelOperands {
   ModelOperands(const Op::Problem& p, const Op::Inputs& inputs)
       : query(dense(inputs.query, p.input_layout, query_extents(p))),
@@ -56,7 +56,7 @@ struct ModelOperands {
         mask(p, inputs.atten_mask ? &*inputs.atten_mask : nullptr),
         bias(p, inputs.pse_shift ? &*inputs.pse_shift : nullptr),
         dropout(p, inputs.drop_mask ? &*inputs.drop_mask : nullptr) {
-    // Contiguous and, in TND, packed: the order of the elements is that of the rows.
+    // The tensors are contiguous (in TND packed), so the elements have the same order as the rows.
     for (std::int64_t row = 0; row < query_extents(p).rows(); ++row) {
       max.push_back(inputs.softmax_max.load(row * spec::statistics_replicas));
       sum.push_back(inputs.softmax_sum.load(row * spec::statistics_replicas));
@@ -88,7 +88,7 @@ inline void model_add(std::vector<float>& to, std::int64_t row, float factor,
         factor * static_cast<float>(from[static_cast<std::size_t>(other * dim + d)]);
 }
 
-/// A gradient in fp32, row by row. Every product is summed in one chain, in ascending order.
+/// Computes the gradients in fp32, row by row. Every dot product is one sum in ascending order.
 inline Gradients run_kernel(const Op::Problem& p, const Op::Inputs& inputs,
                             const KernelPlan& plan) {
   const ModelOperands x(p, inputs);
@@ -132,8 +132,8 @@ inline Gradients run_kernel(const Op::Problem& p, const Op::Inputs& inputs,
   return r;
 }
 
-/// Normal inputs, contiguous, with the statistics and the output of a forward pass. Dropout keeps
-/// an element if its normal random number is positive.
+/// Makes contiguous, normally distributed inputs, with the statistics and the output of a forward
+/// pass. Dropout keeps an element if its normal random number is positive.
 inline Op::Inputs normal_inputs(const Op::Problem& p, std::uint64_t seed) {
   Op::Inputs inputs;
   const auto filled = [&](Stream which, spec::DType dtype, const spec::Shape& shape) {

@@ -126,7 +126,8 @@ class Problem:
         self.score = self.scale * self.q @ self.k.T
         self.m = self.score.max(axis=1)
         self.z = np.rint(64 * np.exp(self.score - self.m[:, None]).sum(axis=1)) / 64
-        # The statistics and row terms are read back as fp32; attention_in has few bits.
+        # The kernel receives statistics and row terms as fp32, so they are rounded to fp32 here. attention_in has few
+        # bits and is exact.
         self.m, self.z = (np.float32(x).astype(float) for x in (self.m, self.z))
 
 
@@ -177,7 +178,8 @@ def row_terms(p, n):
         delta = (prob * dp.value).sum(axis=1)
         pr = probability(n, x + Number(-m, rigorous=zeta[0][:, None]), z)
         both, size = pr * dp, np.abs(dp.value)
-        # The kernel's own statistics make sum P = 1, so an error of S changes delta by P (dP - delta).
+        # If the kernel computes its own statistics, each row of P sums to 1. So an error of the score S changes delta
+        # by P (dP - delta).
         t = np.abs(dp.value - delta[:, None]) if n.own_stats else size
         omega = ((both.rigorous + (entries + 4) * U * pr.most() * dp.most()).sum(axis=1),
                  np.sqrt((both.squares + prob**2 * x.squares * (t**2 - size**2)).sum(axis=1)),
@@ -285,7 +287,7 @@ def tensors(n):
     spread = ds.moment * k2.sum(axis=1)
     e["share"] = 1 / channels(p.k) + (spread**2).sum(axis=1) / spread.sum(axis=1) ** 2
     out.append(e)
-    # dk and dv: engine/README.md, A9.
+    # Errors of dk and dv: equation A9 of engine/README.md.
     for y, known, x, factor, floor in ((ds, ds_drift, p.q, p.scale, floors[1]), (kept, kept_drift, p.dy, 1.0, floors[2])):
         a, a2, f = np.abs(x), x**2, abs(factor)
         free, shared = 0.0, y.shared

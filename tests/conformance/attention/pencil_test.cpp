@@ -10,9 +10,9 @@
 #include "attention/bound/head_pairs.hpp"
 #include "model_kernel.hpp"
 
-/// Compares the judge's numbers with the formulas of conformance/README.md and engine/README.md.
-/// pencil.py evaluates the formulas in double. It is written from the two pages only, not from the
-/// code.
+/// Compares the judge's numbers with the formulas in conformance/README.md and engine/README.md.
+/// The script pencil.py evaluates these formulas in double. It was written from the two pages,
+/// without the code.
 namespace assay::conformance {
 namespace {
 
@@ -20,7 +20,8 @@ using spec::DType;
 using testing::Op;
 constexpr DType bf16 = DType::bf16, fp16 = DType::fp16;
 
-/// Bounds are sums in float, which are never too small (engine/blocks/README.md, B1).
+/// A bound is a float sum that is rounded upwards, so it may be larger than the formula but never
+/// smaller (engine/blocks/README.md, B1).
 void expect_no_less(double found, double wanted, const char* what) {
   EXPECT_GE(found, wanted * (1 - 1e-9)) << what;
   EXPECT_LE(found, wanted * (1 + 5e-5)) << what;
@@ -30,7 +31,8 @@ void expect_close(double found, double wanted, const char* what, double error = 
   EXPECT_NEAR(found, wanted, error * std::abs(wanted)) << what;
 }
 
-/// Equations E12, E13, E14: one pair with all features: 12 channels of query and key, 9 of value.
+/// Equations E12, E13, E14, computed by hand for one query and one key. All features are used:
+/// bias, dropout and rope channels. Query and key have 12 channels, value has 9.
 TEST(Pencil, TheTermsOfAPair) {
   struct Line {
     const char* name;
@@ -117,7 +119,7 @@ TEST(Pencil, TheTermsOfAPair) {
   }
 }
 
-/// Random numbers of two or three bits that are never 0.
+/// Makes pseudo-random numbers with few bits that are never 0.
 double element(std::int64_t index, std::int64_t seed) {
   return static_cast<double>((7 * index * index + 3 * index + seed) % 17 - 8) / 4 + 0.125;
 }
@@ -129,7 +131,8 @@ spec::Tensor patterned(const spec::Tensor& like, std::int64_t seed) {
   return tensor;
 }
 
-/// Uses the largest score and the sum as statistics, rounded to 1/64.
+/// Makes inputs. The statistics are the largest score and the sum of the exponentials, rounded to a
+/// multiple of 1/64.
 Op::Inputs patterned_inputs(const Op::Problem& p) {
   Op::Inputs inputs = testing::normal_inputs(p, 1);
   inputs.query = patterned(inputs.query, 1);
@@ -156,7 +159,8 @@ Op::Inputs patterned_inputs(const Op::Problem& p) {
   return inputs;
 }
 
-/// The sum over k of k times the k-th number. It changes if any single number changes.
+/// Returns the sum of k * number k over all numbers. This checksum changes if any single number
+/// changes.
 template <class Numbers>
 double weighed(const Numbers& numbers) {
   double sum = 0, weight = 0;
@@ -164,8 +168,8 @@ double weighed(const Numbers& numbers) {
   return sum;
 }
 
-/// An upper bound, computed pair by pair, of the errors of dq, dk and dv that come from the rounded
-/// constants of the fused form.
+/// Returns an upper bound of the errors of dq, dk and dv that come from the rounded constants of
+/// the fused form (the exponent as one multiply-add). The bound is computed pair by pair.
 std::array<std::vector<double>, 3> constants(const attention::Dense& dense,
                                              const std::vector<attention::RowTerms>& rows) {
   const Op::Problem& p = dense.problem;
@@ -197,8 +201,9 @@ std::array<std::vector<double>, 3> constants(const attention::Dense& dense,
   return by_score;
 }
 
-/// Equations E4, E5, E7, E8, E9, E10, E11, E15, E17, E23: two query heads of 40 rows share 90 keys.
-/// This is large enough that the statistical part of the bound decides for some profiles.
+/// The error bounds of the gradients (equations E4, E5, E7, E8, E9, E10, E11, E15, E17, E23) for
+/// two query heads of 40 rows that share 90 keys. In a case of this size, the probable error is
+/// smaller than the worst case for some input distributions.
 TEST(Pencil, ToleranceAndDeviationOfWholeGradients) {
   struct Line {
     const char* name;

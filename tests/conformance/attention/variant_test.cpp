@@ -55,7 +55,7 @@ Case<Op> case_of(const std::string& variant, spec::DType dtype) {
   return c;
 }
 
-/// The same in packed sequences, one of them without queries.
+/// The case that case_of() returns, but with packed sequences, one of them without queries.
 Case<Op> packed_case_of(const std::string& variant) {
   Case<Op> c = case_of(variant, spec::DType::fp32);
   c.problem.input_layout = spec::Layout::tnd;
@@ -135,13 +135,15 @@ TEST(Variant, GradientOfTheFormulaIsThatOfTheNaiveDefinition) {
   }
 }
 
-/// A pair in the arithmetic of an fp32 kernel: the score that the formula reads, and dS.
+/// A query and a key, with the two numbers that an fp32 kernel computes for them: the score before
+/// the user's formula, and dS.
 struct Fp32Pair {
   std::int64_t b, n, i, j;
   float score, dscore;
 };
 
-/// Calls visit for every pair of a case in layout BNSD with the formula `with_gradients`.
+/// Calls `visit` for every pair of query and key of a case in layout BNSD with the formula
+/// `with_gradients`.
 template <class Visit>
 void visit_fp32_pairs(const Case<Op>& c, const Op::Inputs& in, bool is_masked, const Visit& visit) {
   const Op::Problem& p = c.problem;
@@ -174,8 +176,10 @@ void visit_fp32_pairs(const Case<Op>& c, const Op::Inputs& in, bool is_masked, c
       }
 }
 
-/// The largest error of dslopes, and of dcap, divided by the tolerance. `factor` and `second`
-/// change what a pair adds to dslopes: by the distance, and by the other reading of slopes.
+/// Returns the largest error of dslopes and dcap, divided by the tolerance. The slopes occur in two
+/// terms of the formula: with the distance i - j, and in a second term. `factor` multiplies all
+/// contributions of a pair of query and key, and `second` also multiplies its contribution to the
+/// second term.
 double largest_error(const std::vector<Expectation>& expected, const Case<Op>& c,
                      const Op::Inputs& inputs, bool is_masked,
                      const std::function<float(const Fp32Pair&)>& factor, float second = 1) {
@@ -242,7 +246,7 @@ TEST(Variant, GradientsAreJudgedOnlyIfTheKernelDeclaresThatItComputesThem) {
             Verdict::nonconformant_structural);
 }
 
-/// One query with two keys of equal scores: P = 1/2, dP = 2 and 4.
+/// Makes one query with two keys of equal scores: P = 1/2, dP = 2 and 4.
 Case<Op> two_keys(const std::string& variant, Op::Inputs& inputs) {
   Case<Op> c;
   c.problem = {.dtype = spec::DType::fp32, .seq_q = 1, .seq_kv = 2, .head_dim = 1, .head_dim_v = 1};
@@ -256,7 +260,8 @@ Case<Op> two_keys(const std::string& variant, Op::Inputs& inputs) {
 }
 
 TEST(Variant, GradientOfTwoKeysAgreesWithHandComputation) {
-  // delta = 3, so dS = -1/2 and 1/2. The derivatives by bias[j] are 1, those by w are 1 and 3.
+  // delta = 3, therefore dS = -1/2 and 1/2. The derivatives of the scores with respect to bias[j]
+  // are 1, those with respect to w are 1 and 3.
   Op::Inputs inputs;
   const auto c = two_keys("formula:score=s+bias[j];bias=0,0;gradients=bias", inputs);
   const auto all = gradients_of(c, inputs, {});
@@ -266,7 +271,7 @@ TEST(Variant, GradientOfTwoKeysAgreesWithHandComputation) {
 }
 
 TEST(Variant, GradientOfTheLseIsAddedToEveryGradientOfAScore) {
-  // The gradient of the LSE is 1, so dS = 1/2 (2 - 3 + 1) and 1/2 (4 - 3 + 1).
+  // The gradient of the LSE is 1, therefore dS = 1/2 (2 - 3 + 1) and 1/2 (4 - 3 + 1).
   Op::Inputs inputs;
   const auto c = two_keys("formula:score=s+bias[j];bias=0,0;gradients=bias;dlse=1+i+b", inputs);
   EXPECT_EQ(gradients_of(c, inputs, {})[0].value, (Entries<double>{0, 1}));
@@ -283,7 +288,7 @@ TEST(Variant, ChangesTheReference) {
   }
 }
 
-/// The largest |a / b - 1| of tolerances.
+/// Returns the largest relative difference |a / b - 1| between the tolerances of a and b.
 double difference(const std::vector<Expectation>& a, const std::vector<Expectation>& b) {
   double most = 0;
   for (std::size_t t = 0; t < a.size(); ++t)
@@ -301,7 +306,8 @@ TEST(Variant, ToleranceOfABuiltInFormulaIsTheSame) {
     built_in.problem.scale_value = 0.25;
     const Op::Inputs inputs = make_inputs(built_in);
     const auto expected = expectations_of(built_in, inputs, numerics);
-    // A power of two: staged numbers have the same place between two numbers of bf16.
+    // The formula multiplies by a power of two, so rounding P and dS to bf16 has the same relative
+    // errors as without the formula.
     const Case<Op> scaled = case_of("formula:score=s*0.5", dtype);
     EXPECT_LT(difference(expectations_of(scaled, inputs, numerics), expected), 0.01);
 
@@ -324,7 +330,8 @@ TEST(Variant, ToleranceOfABuiltInFormulaIsTheSame) {
 TEST(Variant, RowsWithATieAreExempt) {
   Case<Op> c = case_of("formula:score=where(s<9,s,s+1)", spec::DType::fp32);
   EXPECT_EQ(std::ranges::count(expectations_of(c, make_inputs(c), {})[0].exempt, 1), 0);
-  // A kernel whose two scores differ by a rounding takes the other branch.
+  // A kernel may compute the score s twice with different roundings. Then s - s can be below 0, and
+  // the kernel takes the other branch of the formula.
   c.variant = "formula:score=where(s-s<0,s,s+1)";
   const auto all = expectations_of(c, make_inputs(c), {});
   EXPECT_EQ(std::ranges::count(all[0].exempt, 0), 0);

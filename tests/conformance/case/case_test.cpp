@@ -50,8 +50,8 @@ std::int64_t between(std::int64_t first, std::int64_t last) {
   return *rc::gen::inRange<std::int64_t>(first, last + 1);
 }
 
-/// Makes lengths of up to `most` tokens that are not all equal, because equal lengths are not
-/// written as a list.
+/// Makes lengths of up to `most` tokens. The lengths are not all equal, because a case line does
+/// not write equal lengths as a list.
 std::vector<std::int64_t> any_lengths(std::int64_t count, std::int64_t most) {
   std::vector<std::int64_t> lengths = {most};
   while (static_cast<std::int64_t>(lengths.size()) < count)
@@ -72,7 +72,8 @@ void add_dropout(Op::Problem& p) {
   p.drop_mask = *rc::gen::element(spec::DropMask::exact, spec::DropMask::granules);
 }
 
-/// Rope has BFLOAT16 only; an entry point with a sink has no FLOAT32.
+/// Chooses a random data type that the entry point accepts. Rope requires BFLOAT16, and entry
+/// points with a sink do not accept FLOAT32.
 spec::DType any_type(spec::FlashEntryPoint entry_point) {
   if (spec::requires_rope(entry_point)) return spec::DType::bf16;
   if (!spec::takes_fp32(entry_point))
@@ -119,7 +120,8 @@ FlashCase any_case() {
   for (const char* name : {"dy", "value", "query"})
     if (between(0, 3) == 0) c.inputs.set(name, any_of<spec::Striding>());
   if (between(0, 3) == 0) c.outputs.set("dv", any_of<spec::Striding>());
-  // A relation is drawn only for problems of its domain.
+  // Chooses a random relation (a statement about several runs), but only if the relation applies to
+  // the problem.
   c.track = *rc::gen::element(Track::exact, Track::exact_staged, Track::bound, Track::arguments);
   const bool has_exact_sums = c.track == Track::exact || c.track == Track::exact_staged;
   if (spec::has_sink(c.entry_point) && !has_exact_sums) {
@@ -435,7 +437,7 @@ TEST(Case, MemoryCountsEveryTensor) {
   EXPECT_GE(more([](auto& p) { p.head_dim_rope = 8; }), 2 * 2 * 1024 * 8 * 4);
 }
 
-/// The reserved tensor is part of the call, but not of the computation.
+/// A reserved tensor is part of the call, although the computation does not use it.
 TEST(Case, AVariantIsPartOfTheCallAndOfTheLine) {
   const FlashCase c = parse("--layout=TND --entry_point=u1 --variant=FAG-C29:padding_mask_uint8");
   EXPECT_TRUE(command_line(c).ends_with("--variant=FAG-C29:padding_mask_uint8"));

@@ -1,5 +1,5 @@
-// Reads the case lines of some files. Prints, for each way to make a failing case smaller, the
-// number of smaller cases and a digest of their lines.
+// Reads the case lines of some files. For each way to shrink a failing case, prints the number of
+// smaller cases and a digest of their lines.
 #include <cstdio>
 #include <fstream>
 #include <iterator>

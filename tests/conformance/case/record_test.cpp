@@ -17,7 +17,8 @@ namespace {
 using Op = spec::FlashAttentionScoreGrad;
 using FlashCase = Case<Op>;
 
-/// A case with every optional tensor except the position bias, which rope excludes.
+/// Makes a case with every optional tensor except the position bias, which cannot be combined with
+/// rope.
 FlashCase rope_case() {
   FlashCase c;
   c.entry_point = spec::FlashEntryPoint::u3;
@@ -100,7 +101,7 @@ TEST(Record, OutputsOfRopeAreTaken) {
   EXPECT_EQ(refusal(c, tensors), "'dk_rope' is not an output; expected one of dq, dk, dv");
 }
 
-/// 1 + 2^-8 and 3 + 2^-7 are exactly half way between two bf16 numbers; 1 + 2^-8 + 2^-30 is not.
+/// 1 + 2^-8 and 3 + 2^-7 are exactly half-way between two bf16 numbers. 1 + 2^-8 + 2^-30 is not.
 TEST(Record, ExpectedValuesAreRoundedAsTheNumericsRound) {
   const Expected expected{
       .name = "dq",
@@ -125,7 +126,8 @@ TEST(Record, ExpectedValuesAreRoundedAsTheNumericsRound) {
             (Values{1, -1, 1, 0, 0x1p-133, 0x1.fep127}));
 }
 
-/// The sums of an exact case contain ties. Its kernels round ties away from zero.
+/// Some sums of the exact case lie exactly half-way between two bf16 numbers. The declared kernel
+/// rounds them away from zero, and the stored case must do the same.
 TEST(Record, StoredExactCasesHoldWhatTheirKernelsWrite) {
   const FlashCase c = {
       .problem = {.dtype = spec::DType::bf16, .seq_q = 16, .seq_kv = 16, .scale_value = 0.0625},

@@ -10,11 +10,13 @@
 #include "assay/conformance/report/cause_text.hpp"
 #include "failing_cases.hpp"
 
-/// Rules that have exceptions, and terms that are needed for faults of public reports.
+/// Tests how the program explains failures if the pattern of failing cases has exceptions. Such an
+/// explanation is called a cause. Also tests the causes of faults that were publicly reported.
 namespace assay::conformance {
 namespace {
 
-/// One of many ordinary cases: 4 layouts, 3 types, groups of 1 to 16 heads, 24 lengths.
+/// The fields of an ordinary case. The cases have 4 layouts, 3 types, 1 to 16 query heads per key
+/// head, and 24 lengths.
 struct Toy {
   std::string layout, dtype;
   int heads_q, heads_kv, seq, number;
@@ -47,8 +49,8 @@ bool has_term(const Cause& cause, const std::string& term) {
   return std::ranges::find(cause.terms, term, &FieldTerm::text) != cause.terms.end();
 }
 
-/// Exceptions from the rule: one in ten cases with the fields does not show the fault, and one in a
-/// hundred cases without them fails.
+/// Returns whether a case fails. The pattern has exceptions: one in ten cases with the failing
+/// field values passes, and one in a hundred of the other cases fails.
 bool shows_with_exceptions(const Toy& toy, bool has_fields) {
   return has_fields ? toy.number % 10 != 3 : toy.number % 100 == 7;
 }
@@ -91,7 +93,7 @@ TEST(CausesWithExceptions, OfTheSizesOfAGroup) {
   EXPECT_EQ(term_texts(causes.at(0)), Names{"heads_q/heads_kv=8"});
 }
 
-/// Many kernels have only cases with a small number of heads.
+/// Many kernels are only tested with few heads, so the cause must be found with few heads, too.
 TEST(CausesWithExceptions, WithFewHeadsCompareHeads) {
   auto all = toys(900, [](const Toy& toy) { return toy.heads_q > toy.heads_kv; });
   std::erase_if(all, [](const CaseReport& one) { return one.fields[5].second.size() > 1; });
@@ -176,8 +178,8 @@ TEST(CausesWithExceptions, HaveLimitsOfFewDigits) {
   EXPECT_EQ(term_texts(causes_of(all, {}).at(0)), Names{"keep_prob<1"});
 }
 
-/// Returns the stage of a fault that shows in `outputs` only where the field has one of the values
-/// `failing` and `other`.
+/// Makes a fault that is visible in `outputs`, but only where the field has one of the values
+/// `failing` and `other`. Returns the intermediate result ("stage") that the cause names.
 std::string stage_where(const Names& outputs, const std::string& field, const std::string& failing,
                         const std::string& other) {
   auto all = toys(
@@ -190,8 +192,8 @@ std::string stage_where(const Names& outputs, const std::string& field, const st
 }
 
 TEST(CausesWithExceptions, OutputsExpectedToBeZeroDoNotSplitACause) {
-  // For example with one key for each query: then dq and dk are 0, so a fault in all three
-  // gradients is visible in dv only.
+  // With one key for each query, for example, dq and dk are 0, so a fault in all three gradients is
+  // visible in dv only.
   constexpr int longest_of_zeros = 6;
   std::vector<CaseReport> all = reports([](const std::string&, int seq, int) {
     return seq <= longest_of_zeros ? Names{"dv"} : Names{"dk", "dq", "dv"};
@@ -287,7 +289,7 @@ TEST(CausesWithExceptions, OfAKernelThatRefusesNothingAreOneSentence) {
   EXPECT_EQ(pattern_text(causes[0], all),
             "all 100 forbidden calls were accepted: check() refuses nothing");
   EXPECT_EQ(term_texts(causes[0]), Names{});
-  // If only one check is missing, the cause names its requirement.
+  // If the kernel misses only one argument check, the cause names the requirement of this check.
   for (std::size_t k = 0; k < all.size(); k += 2)
     if (all[k].violated_requirement != "TOY-C3")
       all[k].verdict = {

@@ -9,7 +9,9 @@
 #include "causes/conditions.hpp"
 #include "failing_cases.hpp"
 
-/// Terms of causes that compare fields, concern the tails of tiles, or follow from shrunk cases.
+/// Tests which conditions the explanation of a failure contains. A condition can compare two
+/// fields, or name an incomplete tile at the end of an axis. It can also come from the failing
+/// cases after they were shrunk.
 namespace assay::conformance {
 namespace {
 
@@ -155,7 +157,8 @@ TEST(Causes, AreLearntFromOutputsAndNotFromRelations) {
   auto all =
       reports([](const std::string&, int seq, int) { return seq >= 9 ? Names{"dq"} : Names{}; });
   for (int seq = 1; seq <= 12; ++seq) {
-    // A relation runs two calls. Its result does not depend only on the fields of the first call.
+    // A relation compares two calls, so its result depends on more than the fields of the first
+    // call.
     all.push_back(report("bf16", seq, 0, seq == 2 ? Names{"dq"} : Names{}));
     all.back().id += " relation";
     all.back().fields.emplace_back("relation", "permute_keys");

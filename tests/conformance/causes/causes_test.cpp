@@ -91,7 +91,8 @@ TEST(Causes, WhateverTheFieldsWhereEverythingFails) {
   EXPECT_EQ(where_text(causes[0]), "in every case in which dq is judged and not expected to be 0");
 }
 
-/// The error is a number of the judge, not what is wrong; judged_text() has it.
+/// The text of a cause must not contain the size of the error, because the size does not explain
+/// the failure. judged_text() prints the size.
 TEST(Causes, WithoutACommonPatternSaySo) {
   auto all = reports([](const std::string&, int, int mode) {
     return mode == 1 ? Names{"dk", "dq"} : mode == 2 ? Names{"dv"} : Names{};
@@ -126,7 +127,8 @@ TEST(Causes, NameAPresentTensorWithAnyStrides) {
   EXPECT_EQ(term_texts(causes[0]), (Names{"dtype=bf16", "pse_shift!=none"}));
 }
 
-/// A random number for a case. It depends only on the command line of the case and on `number`.
+/// Returns a random number for a case. The number depends only on the case's command line and on
+/// `number`.
 std::uint64_t lot_of(const CaseReport& one, std::uint64_t number) {
   std::uint64_t lot = 0xcbf29ce484222325u + number;
   for (const char letter : one.command_line)
@@ -165,8 +167,8 @@ TEST(Causes, ExcludeAccidentalRules) {
   }
 }
 
-/// Returns the pattern of the only cause, a fault of dq. `deviation` returns the deviation for a
-/// sequence length.
+/// Makes reports in which dq fails, and expects one cause. `deviation` returns the deviation of dq
+/// for a sequence length. Returns the text of the cause's pattern.
 std::string pattern_of_multiples(const std::function<Deviation(int)>& deviation) {
   auto all =
       reports([](const std::string&, int, int mode) { return mode == 1 ? Names{"dq"} : Names{}; });
@@ -182,12 +184,13 @@ TEST(Causes, NameAQuantityThatFactorsAreInAllCases) {
   const std::string group = "heads_q / heads_kv";
   const std::string named = pattern_of_multiples([&](int seq) { return times(seq, {group}); });
   EXPECT_TRUE(named.starts_with("dq: mostly " + group + " times the expected value; ")) << named;
-  // In some cases another quantity has the same value as the group and is listed first.
+  // Both quantities explain the factor. In some cases scale_value equals heads_q / heads_kv by
+  // accident, and the report lists scale_value first.
   const std::string both = pattern_of_multiples([&](int seq) {
     return times(seq, seq % 3 == 0 ? Names{group} : Names{"scale_value", group});
   });
   EXPECT_TRUE(both.starts_with("dq: mostly " + group + " times the expected value; ")) << both;
-  // If the group has two heads, the factor 2 equals the group by accident.
+  // The factor is always 2. In some cases heads_q / heads_kv is also 2 by accident.
   const std::string by_chance = pattern_of_multiples(
       [&](int seq) { return times(2, seq % 3 == 0 ? Names{} : Names{group}); });
   EXPECT_TRUE(by_chance.starts_with("dq: mostly about 2 times the expected value; ")) << by_chance;
@@ -228,7 +231,7 @@ TEST(Faults, OfOneTensorAreDistinguishedByExpectedValues) {
 }
 
 TEST(Causes, EveryFailingCaseHasOne) {
-  // The failing cases have nothing in common: no field separates them from the others.
+  // The failing cases have nothing in common: no field separates them from the passing cases.
   const auto all = reports([](const std::string&, int seq, int mode) {
     return (seq * 31 + mode * 17) % 5 == 0 ? Names{"dv"} : Names{};
   });
@@ -280,8 +283,8 @@ TEST(Causes, StageIsTheOneWhoseOutputsFail) {
   EXPECT_EQ(stage_where({"dk"}, "toy"), "") << "this operator names no stages";
 }
 
-/// Missing rows can come from a fault at the edges of a stage (step of the computation). An output
-/// that is never written cannot.
+/// If an output has missing rows, the fault may be in an intermediate result ("stage"). If an
+/// output is never written at all, no intermediate result is at fault.
 TEST(Causes, AnOutputThatIsNeverWrittenHasNoStage) {
   for (const std::int64_t failing : {4, 8}) {
     auto all =

@@ -6,12 +6,13 @@
 
 #include "assay/conformance/causes/causes.hpp"
 
-/// Failing cases for the tests of causes.
+/// Makes failing cases for the tests that explain failures (find their causes).
 namespace assay::conformance {
 
 using Names = std::vector<std::string>;
 
-/// The report of a case with these fields. Its tensors `failed` exceed their bounds.
+/// Returns the report of a case with these fields. The errors of the tensors `failed` exceed their
+/// bounds.
 inline CaseReport report(const std::string& dtype, int seq, int mode,
                          std::vector<std::string> failed) {
   CaseReport one;
@@ -42,7 +43,8 @@ inline CaseReport report(const std::string& dtype, int seq, int mode,
   return one;
 }
 
-/// Reports for 2 types, 12 lengths and 4 modes. The function `failed` selects the failing tensors.
+/// Returns reports for 2 types, 12 lengths and 4 modes. The function `failed` returns the failing
+/// tensors of a case.
 template <class Failed>
 std::vector<CaseReport> reports(const Failed& failed) {
   std::vector<CaseReport> all;
@@ -53,7 +55,8 @@ std::vector<CaseReport> reports(const Failed& failed) {
   return all;
 }
 
-/// Cases of several lengths and numbers of heads. The function `fails` selects those that fail.
+/// Returns reports for several lengths and numbers of heads. The function `fails` decides which
+/// cases fail.
 template <class Fails>
 std::vector<CaseReport> sized_reports(const Fails& fails) {
   std::vector<CaseReport> all;
@@ -72,7 +75,7 @@ std::vector<CaseReport> sized_reports(const Fails& fails) {
   return all;
 }
 
-/// Returns the shrunk form of a case: one field has another value.
+/// Returns a shrunk form of a failing case, which has another value in one field.
 inline ShrunkCase shrunk(const CaseReport& one, std::size_t field, const std::string& value) {
   ShrunkCase result{.id = one.id, .command_line = one.command_line, .verdict = one.verdict.value()};
   result.fields = one.fields;

@@ -4,7 +4,7 @@
 #include "assay/conformance/report/cause_text.hpp"
 #include "failing_cases.hpp"
 
-/// Two faults of one kernel that make outputs of the same cases wrong.
+/// Tests kernels with two faults that make different outputs of the same cases wrong.
 namespace assay::conformance {
 namespace {
 
@@ -14,7 +14,8 @@ Deviation times(double factor, Names quantities = {}) {
 
 const Deviation no_relation = {};
 
-/// Cases of the gradient of attention in which two outputs fail everywhere, with these deviations.
+/// Returns cases of the attention gradient in which the outputs `first` and `second` always fail
+/// with these deviations.
 std::vector<CaseReport> failing(const std::string& first, const Deviation& of_first,
                                 const std::string& second, const Deviation& of_second) {
   auto all = reports([&](const std::string&, int, int) { return Names{first, second}; });
@@ -50,13 +51,16 @@ TEST(TwoFaults, ADifferentFactorIsAnotherBug) {
   EXPECT_EQ(causes_of(failing("dk", times(2), "dq", times(2.003)), {}).size(), 1U);
 }
 
-/// In dS the factor of dropout multiplies only dP; so dv is a multiple, and dk is not.
+/// Dropout's factor 1 / keep_prob multiplies P in dv, but only dP in dS. A single fault in the
+/// factor therefore makes dv a multiple of the expected value, and dk wrong without a common
+/// factor.
 TEST(TwoFaults, TheFactorOfDropoutIsOneBug) {
   EXPECT_EQ(causes_of(failing("dk", no_relation, "dv", times(2, {"1 / keep_prob"})), {}).size(),
             1U);
 }
 
-/// If P is wrong by a factor in some rows, dq is a multiple in these rows, and dk is not.
+/// If P is wrong by a factor in some rows, dq is a multiple of the expected value in these rows,
+/// and dk is wrong without a common factor.
 TEST(TwoFaults, AFactorInSomeRowsIsOneBug) {
   auto all = failing("dk", no_relation, "dq", times(2));
   for (CaseReport& one : all)
@@ -65,7 +69,8 @@ TEST(TwoFaults, AFactorInSomeRowsIsOneBug) {
   EXPECT_EQ(causes_of(all, {}).size(), 1U);
 }
 
-/// A forward writes statistics and the output; a wrong statistic makes the output wrong in its way.
+/// A forward writes the softmax statistics and the output. One wrong statistic can make the output
+/// wrong in another way, so both failures may have one cause.
 TEST(TwoFaults, OutputsWithoutAStageOfTheirOwnMayShareABug) {
   auto all = failing("dk", times(2), "dv", no_relation);
   for (CaseReport& one : all) one.operator_name = "toy";

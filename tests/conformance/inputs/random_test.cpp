@@ -10,8 +10,9 @@
 namespace assay::conformance {
 namespace {
 
-// Test vectors of philox4x64-10 that the generator's authors publish: counter, key, block. Our
-// generator first adds one to the first word of the counter.
+// Test vectors that the authors of philox4x64-10 published: counter, key, block. Our generator
+// first adds one to the first word of the counter, so the test passes a counter that is smaller by
+// one.
 TEST(Random, BlocksAreThoseThatTheGeneratorsAuthorsPublish) {
   constexpr auto ones = ~std::uint64_t{0};
   static_assert(Random(0, 0).block(ones) == Random::Block{0x16554d9eca36314c, 0xdb20fe9d672d0fdc,

@@ -15,8 +15,8 @@
 #include "attention/bound/sums.hpp"
 #include "judge/tolerance.hpp"
 
-/// Tests how declared numerics become error terms, and when the statistics R and b and a judgement
-/// apply.
+/// Tests how the declared arithmetic of a kernel determines the error terms, and in which cases the
+/// judge evaluates R (root mean square of the errors) and b (their bias).
 namespace assay::conformance {
 namespace {
 
@@ -136,7 +136,7 @@ TEST(ArithmeticOfNumerics, WhereTypesOverflow) {
   EXPECT_EQ(largest_finite(fp32), static_cast<double>(std::numeric_limits<float>::max()));
 }
 
-/// A problem and the judge's expectations for it; every row is judged.
+/// A problem with inputs, and the judge's expected values and tolerances for all rows.
 struct Subject {
   explicit Subject(Op::Problem p, Numerics numerics = {.fused = false})
       : inputs(testing::normal_inputs(p, 1)),
@@ -159,8 +159,9 @@ struct Subject {
   Arithmetic arithmetic;
 };
 
-/// Equation E11a, by hand: two keys of equal scores, values 1 and 3, dy 1, so P = 1/2, dP = 1 and
-/// 3, O = 2.
+/// Equation E11a (the error of the row term if it is computed from the kernel's own output),
+/// computed by hand. The two keys have equal scores and the values 1 and 3, and dy is 1. So P =
+/// 1/2, dP = 1 and 3, and the output is 2.
 TEST(RowTerms, OwnOutputAddsRoundingOfPAndCast) {
   const Op::Problem p = {.dtype = bf16, .seq_q = 1, .seq_kv = 2, .head_dim = 1, .head_dim_v = 1};
   const auto delta_error = [&](spec::RowTerm term) {
@@ -205,8 +206,8 @@ TEST(Expectations, ABiasMeansSomethingWhereScoresVaryAndPairsShareNoRounding) {
   EXPECT_FALSE(biasable(fp32, 0.25, 0.3));  // 1 / 0.3 is not an fp32 number
 }
 
-/// With slopes, all pairs on a diagonal have the same P. A stored P that is the same everywhere has
-/// only one independent rounding error.
+/// With slopes as bias, all pairs on a diagonal have the same P. Equal P have equal rounding
+/// errors, which count as one independent error.
 TEST(Expectations, EqualProbabilitiesHaveFewIndependentErrors) {
   const auto dk = [](std::int64_t pse_type, spec::PseShape shape, const char* preset) {
     Op::Problem p = {.dtype = bf16,
@@ -238,8 +239,9 @@ TEST(Expectations, StatisticsAndOutputMustBelongToTheDataOfAKernelWithItsOwn) {
   }
   for (const double ulps : {1.0, 3.0}) {
     Subject off(p, own);
-    // Searches for a number in the upper half of a binade (between two powers of two): there a
-    // rounding and an error of one ulp together are at most 2^-7 of the number.
+    // Searches for a number in the upper half of a binade (the numbers from one power of two to the
+    // next). For such a number, a rounding and an error of one ulp add up to at most 2^-7 of the
+    // number.
     std::int64_t at = 0;
     const auto is_upper = [](double x) { return std::abs(x) >= 1.5 * std::exp2(std::ilogb(x)); };
     while (!is_upper(off.inputs.attention_in.load(at))) ++at;
@@ -253,7 +255,8 @@ TEST(Expectations, StatisticsAndOutputMustBelongToTheDataOfAKernelWithItsOwn) {
   EXPECT_TRUE(given.rows().consistent);
 }
 
-/// The second sequence has no queries, so no query attends to its keys.
+/// The second sequence has no queries, so no query attends to its keys, and dk must be exactly 0 in
+/// its rows.
 TEST(Expectations, KeysThatNoQueryCanAttendToHaveNoFloor) {
   const Op::Problem p = {.input_layout = spec::Layout::tnd,
                          .dtype = bf16,
@@ -270,8 +273,8 @@ TEST(Expectations, KeysThatNoQueryCanAttendToHaveNoFloor) {
       EXPECT_EQ(made[tensor].floor[k] > 0, k < 3 * 8) << made[tensor].name << ' ' << k;
 }
 
-/// A dS of 2 * 65,520 is too large for fp16, and so is a P that was computed from a much too small
-/// statistic.
+/// A row is exempt from judgement if dS may overflow in fp16: here dS is 2 * 65,520, or P was
+/// computed with a much too small statistic.
 TEST(Expectations, RowsThatMayOverflowInStagingAreExempt) {
   Op::Problem p = {.dtype = fp16, .seq_q = 3, .seq_kv = 4, .head_dim = 1, .head_dim_v = 1};
   Subject subject(p, {.stage = fp16});
@@ -283,8 +286,8 @@ TEST(Expectations, RowsThatMayOverflowInStagingAreExempt) {
   EXPECT_EQ(made[2].exempt, (std::vector<std::uint8_t>(4, 1)));
 }
 
-/// Returns the terms dS and kappa P of one pair with P = 1 / `sum`. The score equals the maximum,
-/// and the row term is 0.
+/// Returns the terms dS and kappa P for one query and one key, where kappa is 1 / keep_prob and P =
+/// 1 / `sum`. The score equals the row's maximum, and the row term (delta) is 0.
 auto pair_of(const Numerics& numerics, double sum, double dprob) {
   const Op::Problem p = {
       .dtype = fp16, .seq_q = 1, .seq_kv = 1, .head_dim = 1, .head_dim_v = 1, .scale_value = 1};
@@ -304,7 +307,8 @@ bool prob_may_overflow(const Numerics& numerics, double sum) {
 }
 
 TEST(PairsByHand, PossibleOverflowIsReportedWithItsError) {
-  // 65,500 * (1 + 2^-10) exceeds 65,520, but 65,500 * (1 + 2^-22) does not.
+  // 65,520 is the smallest number that overflows in fp16. 65,500 * (1 + 2^-10) exceeds it, but
+  // 65,500 * (1 + 2^-22) does not.
   const double sum = 1.0 / 65500;
   const Numerics exact = {.stage = fp16, .fused = false},
                  rough = {.stage = fp16, .exp_error = 0x1p-10};
@@ -314,14 +318,15 @@ TEST(PairsByHand, PossibleOverflowIsReportedWithItsError) {
   EXPECT_FALSE(dscore_may_overflow(exact, 1, 65500));
   EXPECT_TRUE(dscore_may_overflow(rough, 1, 65500));
   EXPECT_FALSE(dscore_may_overflow(rough, 1, 65400));
-  // A stored dP rounds to infinity from 65,520 on; with the error of its sum, 65,519.99 reaches
-  // this number.
+  // If the kernel stores dP in fp16, dP becomes infinite from 65,520 on. With the error of its sum,
+  // 65,519.99 may reach this limit.
   EXPECT_TRUE(dscore_may_overflow({.store_dp = fp16}, 1, -65519.99));
   EXPECT_FALSE(dscore_may_overflow({.store_dp = fp16}, 1, 65510));
   EXPECT_FALSE(dscore_may_overflow({.store_dp = bf16}, 1, 1e6));
 }
 
-/// P = 0.2 plus an error (residue) of 2^-4 may exceed 0.25, where the unit of bf16 is 2^-9.
+/// P = 0.2 plus the declared error 2^-4 may exceed 0.25. From 0.25 on, consecutive bf16 numbers are
+/// 2^-9 apart, so storing P adds an error of 2^-10.
 TEST(PairsByHand, AStoredProbabilityIsRoundedWithItsResidue) {
   const auto terms = pair_of({.store_p = bf16, .fused = false, .floor = 0x1p-4}, 5, 1);
   EXPECT_NEAR(terms[1].number.rigorous, 0x1p-4 + 0x1p-10, 1e-6);
@@ -337,8 +342,10 @@ TEST(Expectations, ScoresWhoseErrorsOverflowLeaveNothingToJudge) {
     EXPECT_EQ(limit, std::numeric_limits<double>::infinity());
 }
 
-/// Equation E23: the effect of the residue (the error of a masked P): kappa |dO| max|V| plus the
-/// row's sum |dO O|, multiplied by twice sum |K| and by the scale.
+/// Equation E23 (the limit for masked pairs), computed by hand. A kernel may compute a small P (the
+/// "residue") instead of 0 for a masked pair. The limit for dq is |scale| * sum |K| * (kappa |dO|
+/// max|V| + sum |dO O|), times the residue, with kappa = 1 / keep_prob. Here |scale| and kappa are
+/// 2.
 TEST(Expectations, FloorsByHand) {
   Op::Problem p = {.dtype = fp32,
                    .seq_q = 1,
@@ -368,7 +375,7 @@ TEST(Expectations, FloorsByHand) {
   EXPECT_EQ(floor.dq(dense, {0, 0, 0}, 1), row * 2 * 7);
 }
 
-/// Keys that no list contains have no residues (errors of masked pairs).
+/// Keys that no query selects have no masked pairs either, so their gradients must be exactly 0.
 TEST(Expectations, UnlistedKeysHaveNoTolerance) {
   using Selected = spec::NsaSelectedAttentionGrad;
   Case<Selected> c = {.patterns = {.lists = "shared"}};

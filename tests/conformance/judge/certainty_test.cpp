@@ -15,7 +15,8 @@ namespace {
 using spec::DType;
 using spec::Rounding;
 
-/// By hand: bf16 has 8 bits, so neighbours differ by 2^-7 above 1 and by 2^-8 below 1.
+/// Computed by hand: bf16 has 8 significant bits, so consecutive numbers differ by 2^-7 above 1 and
+/// by 2^-8 below 1. The result of the cast changes half-way between two consecutive numbers.
 TEST(Certainty, ACastChangesHalfWayBetweenNeighbours) {
   const CastSteps steps(DType::bf16, Rounding::rne);
   EXPECT_EQ(steps.offset(1 + 0x1p-8), 0);
@@ -45,9 +46,9 @@ TEST(Certainty, StochasticCastsNeedNoDefinition) {
   EXPECT_TRUE(CastSteps(DType::fp16, Rounding::stochastic).decides(1 + 0x1p-11, 0x1p-11));
 }
 
-/// Compares the decision with the cast itself. If the cast of a value is certain, both ends of its
-/// radius have the same cast. If the radius is larger than the offset, it includes a number with
-/// another cast.
+/// Compares the decision "the cast is certain" with the cast itself. If the cast of a value is
+/// certain, value - radius and value + radius have the same cast. offset() is the distance from the
+/// value to the nearest number with another cast.
 TEST(Certainty, DecidedValuesHaveOneCast) {
   std::mt19937_64 random(20);
   std::uniform_real_distribution<double> mantissa(1, 2);
@@ -79,7 +80,8 @@ TEST(Certainty, DecidedValuesHaveOneCast) {
   EXPECT_GT(undecided, 5000);
 }
 
-/// A definition that returns the same value for every element. It counts its calls.
+/// A replacement for the high-precision evaluation. It returns the same value for every element,
+/// and counts its calls.
 class Constant : public Definition {
  public:
   Constant(reference::SeventyFive value, std::size_t dim, std::int64_t* asked)
@@ -95,7 +97,8 @@ class Constant : public Definition {
   std::int64_t* asked_;
 };
 
-/// Three rows of two bf16 elements: the value is 8 within 2^-30, and tau is 1/4.
+/// Three rows of two bf16 elements. The value is 8 with the error radius 2^-30, and tau (the
+/// tolerance) is 1/4.
 struct Rows {
   Rows() {
     e.name = "dk";
@@ -138,8 +141,8 @@ TEST(Certainty, RowsWithWideRadiiUseTheDefinitionWithinTheBudget) {
   EXPECT_EQ(rows.e.certainty.by_definition, 1);
   EXPECT_EQ(rows.e.certainty.open, 1);
   EXPECT_DOUBLE_EQ(rows.e.certainty.share(), 5.0 / 6);
-  // The definition of a row is computed once. When other numerics are judged, the stored row is
-  // used.
+  // The high-precision evaluation of a row is done only once. Judging with another declared
+  // arithmetic uses the stored result.
   Rows again;
   again.e.radius[0] = 0x1p-20;
   Certifier::certify(certifier, again.arithmetic, again.e);
@@ -162,8 +165,8 @@ TEST(Certainty, WideRadiusEnclosesWithoutTheDefinition) {
   EXPECT_EQ(rows.e.certainty.share(), 1);
 }
 
-/// Rows with wide radii in a later part need a part of the budget. Certifying casts must not use
-/// this part.
+/// A budget limits the time of high-precision evaluations. Rows with a wide error radius need them
+/// most. The decision of casts must leave enough of the budget for such rows.
 TEST(Certainty, RowsWithWideRadiiGoBeforeThoseOfCasts) {
   Rows rows;
   rows.e.tau.assign(6, 0x1p30);
@@ -179,8 +182,8 @@ TEST(Certainty, RowsWithWideRadiiGoBeforeThoseOfCasts) {
   EXPECT_EQ(later.e.certainty.by_definition, 1);
 }
 
-/// Near 0, where numbers are densest, the definition needs many digits to decide the cast, and
-/// several numbers may lie within the radius.
+/// Near 0 the floating-point numbers are densest, so several numbers may lie within the error
+/// radius. Only an evaluation with many digits can decide the cast.
 TEST(Certainty, CancelledValueIsCastToZero) {
   for (const bool is_decided : {true, false}) {
     Rows rows;
@@ -209,8 +212,8 @@ TEST(Certainty, ExemptElementsAreNotCounted) {
   EXPECT_EQ(rows.e.certainty.elements(), 4);
 }
 
-/// A definition that returns the given values for every element: one in double-double, one in 75
-/// digits.
+/// A replacement for the high-precision evaluation. It returns two given values for every element:
+/// one for the evaluation in double-double, one for the evaluation in 75 digits.
 class TwoAnswers : public Definition {
  public:
   TwoAnswers(reference::DoubleDouble quick, reference::SeventyFive slow, std::int64_t* asked)
@@ -231,8 +234,8 @@ class TwoAnswers : public Definition {
   std::int64_t* asked_;
 };
 
-/// 8 + 2^-5 is half way between two bf16 numbers, which are 2^-4 apart. The radius in double-double
-/// is slightly more than 2^-47 of this distance.
+/// 8 + 2^-5 is half-way between two bf16 numbers that are 2^-4 apart. In double-double the error
+/// radius is slightly more than 2^-47 of this distance.
 TEST(Certainty, DoubleDoubleDecidesWithinItsRadius) {
   const double tie = 8 + 0x1p-5;
   const auto certified = [&](reference::DoubleDouble quick, double radius, std::int64_t& asked) {
@@ -253,13 +256,14 @@ TEST(Certainty, DoubleDoubleDecidesWithinItsRadius) {
   EXPECT_EQ(settled.certainty.share(), 1);
   EXPECT_EQ(settled.value[2], std::nextafter(tie, 9));
   EXPECT_GE(settled.radius[2], 0x1p-51);
-  // The distance to the tie equals the radius, so the cast is decided by 75 digits.
+  // The distance to the half-way point equals the error radius, so only the evaluation in 75 digits
+  // decides the cast.
   const Expectation asked_again = certified({tie, 0x1p-51}, 0x1p-4, asked);
   EXPECT_EQ(asked, 1);
   EXPECT_EQ(asked_again.certainty.by_double_double, 0);
   EXPECT_EQ(asked_again.certainty.by_definition, 1);
-  // If double-double is not sufficient, or double gives no value, the definition is evaluated in 75
-  // digits.
+  // The formulas are evaluated in 75 digits if double-double is not accurate enough, or if the
+  // evaluation in double returns no finite value.
   certified({HUGE_VAL, 0}, 0x1p-4, asked);
   EXPECT_EQ(asked, 2);
   certified({1, 0}, HUGE_VAL, asked);
@@ -289,7 +293,7 @@ TEST(Certainty, AgreementIsCheckedInDoubleDouble) {
   EXPECT_EQ(rows.asked, 1);
 }
 
-/// 8 + 2^-5 is half way between bf16 neighbours, which differ by 2^-4.
+/// 8 + 2^-5 is half-way between two consecutive bf16 numbers, which differ by 2^-4.
 TEST(Certainty, TieInDoubleIsResolvedIfTheCastIsNeeded) {
   for (const double side : {-1.0, 0.0, 1.0}) {
     Rows rows;

@@ -15,8 +15,8 @@ namespace assay::conformance::testing {
 
 using spec::DType;
 
-/// A comparison that is small enough to compute by hand. All rows belong to one head and are
-/// judged.
+/// A comparison of outputs with expected values that is small enough to compute by hand. All rows
+/// belong to one head, and all are judged.
 struct Pencil {
   explicit Pencil(std::int64_t rows, std::int64_t dim, DType io = DType::fp32,
                   const spec::Numerics& numerics = {.fused = false})
@@ -41,7 +41,7 @@ struct Pencil {
                report.yardsticks, name, [](const auto& one) -> const auto& { return one.first; })
         ->second;
   }
-  /// The names of the rules of all findings that are not notes.
+  /// Returns the names of the rules of all findings except notes.
   std::set<std::string> rules() const {
     std::set<std::string> rules;
     for (const Finding& finding : findings)

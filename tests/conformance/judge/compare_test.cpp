@@ -25,8 +25,8 @@ constexpr double infinity = std::numeric_limits<double>::infinity();
 
 using Rules = std::set<std::string>;
 
-/// Errors of two standard deviations with alternating signs: they have no bias, and every element
-/// is within tau.
+/// Every error is two standard deviations, with alternating signs. The errors have no bias, and
+/// every element is within tau (its tolerance).
 TEST(Compare, LargeDeviationDecidesAlone) {
   Pencil p(40, 4);
   for (std::size_t k = 0; k < p.actual.size(); ++k) p.actual[k] += k % 2 == 0 ? 2 : -2;
@@ -34,12 +34,14 @@ TEST(Compare, LargeDeviationDecidesAlone) {
   EXPECT_EQ(p.rules(), Rules{"rms"});
   EXPECT_DOUBLE_EQ(p.report.rms, 2);
   EXPECT_DOUBLE_EQ(p.report.nu, 160);
-  // x = ln 1e9 = 20.7233: 1 + 2 sqrt(x / 160) + 2 x / 160 = 1.978823; its root is 1.406706
+  // By the formula of the limit, with x = ln 1e9 = 20.7233: 1 + 2 sqrt(x / 160) + 2 x / 160 =
+  // 1.978823. Its square root is the limit of R (root mean square of the errors), 1.406706.
   EXPECT_NEAR(p.report.rms_limit, 1.406706, 1e-6);
   EXPECT_NEAR(p.report.bias, 0, 1e-15);
 }
 
-/// If the arithmetic itself may overflow, the element proves nothing for or against the kernel.
+/// If an intermediate result may overflow in the declared arithmetic, the tolerance tau is
+/// infinite, and the element proves nothing for or against the kernel.
 TEST(Compare, InfiniteToleranceDecidesNothing) {
   for (const double written : {infinity, -infinity, std::nan(""), 8.0}) {
     Pencil p(2, 4);
@@ -59,8 +61,9 @@ TEST(Compare, TheLimitOfTheDeviationIsAtLeastFivePercent) {
   EXPECT_EQ(p.judge(), Verdict::statistical_unconfirmed);
 }
 
-/// Two kinds of rows count less in the statistics: rows whose errors have few degrees of freedom,
-/// and rows with few informative elements.
+/// R (root mean square of the errors) and b (their mean) give less weight to two kinds of rows:
+/// rows with correlated errors, and rows with few expected values that are larger than their
+/// tolerance.
 TEST(Compare, OnlyInformativeElementsGiveDegreesOfFreedom) {
   Pencil p(3, 4);
   p.e.share = {1, 0.5, 0.25};
@@ -74,7 +77,8 @@ TEST(Compare, OnlyInformativeElementsGiveDegreesOfFreedom) {
   EXPECT_DOUBLE_EQ(p.report.nu, 5.0 * 5 / (4 * (1 * 1 + 4 * 0.25)));
 }
 
-/// Errors of 0.4 and 0.6 standard deviations, with the sign of the reference.
+/// Makes errors of 0.4 and 0.6 standard deviations that have the sign of the expected value,
+/// multiplied by `sign`.
 void lean(Pencil& p, double sign) {
   for (std::size_t k = 0; k < p.actual.size(); ++k) {
     const std::size_t row = k / static_cast<std::size_t>(p.e.dim());
@@ -111,7 +115,8 @@ TEST(Compare, ABiasNeedsRowsSizeAndSignificance) {
   EXPECT_EQ(verdict(32, 0.4, 0.6), Verdict::statistical_unconfirmed);
   EXPECT_EQ(verdict(40, 0.078, 0.08), Verdict::conforms);
   EXPECT_EQ(verdict(40, 0.081, 0.083), Verdict::statistical_unconfirmed);
-  // The means are 0.5 +- x: t = 0.5 / (x / sqrt 39) is 8 at x = 0.390
+  // The mean errors of the 40 rows are 0.5 + x or 0.5 - x. The mean of these numbers divided by its
+  // standard error is t = 0.5 / (x / sqrt 39), which reaches the limit 8 at x = 0.390.
   EXPECT_EQ(verdict(40, 0.5 - 0.395, 0.5 + 0.395), Verdict::conforms);
   EXPECT_EQ(verdict(40, 0.5 - 0.385, 0.5 + 0.385), Verdict::statistical_unconfirmed);
 }
@@ -135,8 +140,9 @@ TEST(Compare, NeitherAppliesWhereRoundingsHaveAMeanNorABiasWhereRowsShareThem) {
   EXPECT_EQ(alike.judge(), Verdict::conforms);
 }
 
-/// Here the reference is only the rounding error of the given statistics, so its sign has no
-/// meaning. A kernel that computes its own statistics does not have this error.
+/// If an expected value is at most tau (its tolerance), it may consist only of the rounding errors
+/// of the statistics in the inputs. A kernel that computes its own statistics does not have these
+/// errors. So such elements do not count for the bias and for R (root mean square of the errors).
 TEST(Compare, ValuesWithinTauOfZeroHaveNoBiasAndNoDeviation) {
   Pencil p(40, 4);
   lean(p, 1);
@@ -148,7 +154,8 @@ TEST(Compare, ValuesWithinTauOfZeroHaveNoBiasAndNoDeviation) {
   EXPECT_EQ(p.judge(), Verdict::statistical_unconfirmed);
 }
 
-/// If all probabilities are equal, all rows of dv are equal: the same cast is done 2,000 times.
+/// If all probabilities are equal, all rows of dv are equal, and the same number is cast 2,000
+/// times. These casts count as one.
 TEST(Compare, CastsOfRowsThatAreAlikeCountAsOne) {
   Pencil p(500, 4, DType::bf16, {.fused = false});
   p.e.biasable = false;
@@ -160,7 +167,7 @@ TEST(Compare, CastsOfRowsThatAreAlikeCountAsOne) {
   EXPECT_EQ(p.judge(), Verdict::conforms);
   EXPECT_NEAR(p.report.rms, 0.9 * std::sqrt(3.0), 1e-12);
   EXPECT_NEAR(p.report.rms_limit, 1.106486 * 0.9 * std::sqrt(3.0), 1e-5);
-  // If the errors of casts are known to be small, they do not explain a larger error.
+  // If the casts are known to have small errors, the casts do not explain a larger error.
   for (double& x : p.e.value) x = 1;
   for (std::size_t k = 0; k < p.actual.size(); ++k)
     p.actual[k] = 1 + (k % 2 == 0 ? 0x1p-8 : -0x1p-8);
@@ -168,8 +175,8 @@ TEST(Compare, CastsOfRowsThatAreAlikeCountAsOne) {
   EXPECT_EQ(p.rules(), Rules{"rms"});
 }
 
-/// Rows whose values differ by less than an ulp of the cast have the same rounding error. Their
-/// number does not matter.
+/// Rows with values that differ by less than an ulp of the output type have the same rounding
+/// error. The number of such rows does not matter.
 TEST(Compare, KnownCastsAreNotABias) {
   Pencil p(500, 4, DType::bf16, {.fused = false});
   for (std::size_t k = 0; k < p.actual.size(); ++k) {
@@ -184,8 +191,8 @@ TEST(Compare, KnownCastsAreNotABias) {
   EXPECT_NEAR(p.report.bias, -2 * std::sqrt(3.0) / 8, 1e-12);
 }
 
-/// Equal rows as above, with a known error of staging (drift): the cast is applied to the value
-/// plus the drift.
+/// Equal rows, as in the tests above, with a drift (a known rounding error inside the kernel). The
+/// judge casts the value plus the drift.
 TEST(Compare, TheCastThatIsKnownIsThatOfTheDriftedValue) {
   Pencil p(500, 4, DType::bf16, {.fused = false});
   p.e.biasable = false;
@@ -197,8 +204,9 @@ TEST(Compare, TheCastThatIsKnownIsThatOfTheDriftedValue) {
   EXPECT_NEAR(p.report.rms_limit, 1.106486 * 0.9 * std::sqrt(3.0), 1e-5);
 }
 
-/// The distance of the smallest fp16 numbers is too large, and ties that round away from zero cause
-/// a bias.
+/// Near the smallest fp16 numbers the cast errors are too large for the statistic R (root mean
+/// square of the errors). If the kernel rounds ties away from zero, the casts themselves cause a
+/// bias.
 TEST(Compare, CastsOfKnownSignHaveNoBiasAndOfFewUnitsNoDeviation) {
   const auto judged = [](double value, spec::Rounding cast) {
     Pencil p(40, 4, DType::fp16, {.round_out = cast, .fused = false});
@@ -289,7 +297,7 @@ TEST(Compare, AReferenceOfUnknownSizeIsInconclusiveUnlessSomethingFails) {
   EXPECT_EQ(p.judge(), Verdict::inconclusive);
 }
 
-/// fp16 rounds to infinity from 65,520 on.
+/// fp16 rounds numbers from 65,520 on to infinity.
 TEST(Compare, InfinityIsExpectedOnlyIfTheCastOverflows) {
   const auto judged = [](double reference, double actual, spec::Overflow overflow,
                          spec::Rounding cast = spec::Rounding::rne) {
@@ -406,8 +414,8 @@ TEST(Judging, RunsOfARelationMayDifferByTheirTolerancesAndProofsStayProofs) {
   EXPECT_EQ(with_radius({1, 2, 3, 4}, p.e), (std::vector<double>{1.5, 2.25, infinity, infinity}));
 }
 
-/// Exact cases accept: the bits of the cast, zeros of either sign, and values up to the floor where
-/// zero is expected.
+/// In exact cases the judge accepts the bits of the cast, zeros of either sign, and, where zero is
+/// expected, small numbers up to the declared limit (floor).
 TEST(Judging, ExactElementsHaveTheirBitsAndZerosTheirFloor) {
   const auto judged = [](std::vector<double> values, spec::Rounding cast, double floor) {
     spec::Tensor output = spec::contiguous_tensor(DType::bf16, {1, 3});

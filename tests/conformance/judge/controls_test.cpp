@@ -18,7 +18,7 @@ using Op = spec::FlashAttentionScoreGrad;
 
 const Arithmetic plain(spec::numerics_preset("fp32_staging", spec::DType::fp32), spec::DType::fp32);
 
-/// Two heads of three rows. A row has one channel, and every element has the tolerance 0.1.
+/// Makes two heads of three rows with one channel. Every element has the tolerance 0.1.
 Expectation two_heads(const std::vector<double>& values) {
   Expectation e{.name = "dq", .extents = {.batch = 1, .heads = 2, .seq = 3, .dim = 1}};
   e.rows.resize(values.size());
@@ -86,8 +86,8 @@ TEST(Controls, AnUnknownReferenceIsBlindAndANearlyZeroGradientWeak) {
   EXPECT_EQ(report.findings.back().rule, FindingRule::note);
 }
 
-/// With one key, P is 1 up to the rounding of the statistics. Because 1/keep_prob is not an fp32
-/// number, dq consists only of rounding errors.
+/// With one key, P is 1 except for the rounding of the statistics. 1/keep_prob is not an fp32
+/// number, so dq consists only of rounding errors.
 TEST(Controls, AGradientOfNoiseMakesItsCaseWeak) {
   const auto c = parse_case<Op>(case_words(
       "flash_attention_score_grad --dtype=fp32 --entry_point=g2 --seq_q=5 --seq_kv=1 --head_dim=16 "

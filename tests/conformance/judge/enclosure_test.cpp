@@ -21,20 +21,22 @@
 namespace assay::conformance {
 namespace {
 
-/// Counts the references in double that lie within their proven radii, and those that do not.
+/// Counts reference values in double that lie within their proven error radii, and those that do
+/// not ("misses").
 struct Found {
   std::int64_t cases = 0, elements = 0, without_radius = 0;
-  /// `misses_of_injected`: errors larger than 2^-16 times the radius, to show that the check can
-  /// fail.
+  /// `misses_of_injected` counts errors larger than 2^-16 times the error radius. The count shows
+  /// that the check can fail.
   std::int64_t misses = 0, misses_of_injected = 0;
   double largest_share = 0;  ///< the largest quotient of error and radius
-  /// The same counts for elements that double-double computes; `quick_misses_of_injected` has
-  /// radii multiplied by 2^-20.
+  /// The same counts for elements computed in double-double. `quick_misses_of_injected` counts
+  /// errors larger than 2^-20 times the error radius.
   std::int64_t quick_elements = 0, quick_misses = 0, quick_misses_of_injected = 0;
   std::string first_miss;
 };
 
-/// Compares a row with its definition in 75 digits; an error larger than the radius is a miss.
+/// Compares a row with an evaluation of the formulas in 75 digits. An error larger than the proven
+/// error radius is a miss.
 void compare(const Expectation& e, std::int64_t number, const DefinedRow& row, Found& found) {
   const auto first = (std::ranges::lower_bound(e.rows, number) - e.rows.begin()) * e.dim();
   for (std::int64_t d = 0; d < e.dim(); ++d) {
@@ -45,7 +47,8 @@ void compare(const Expectation& e, std::int64_t number, const DefinedRow& row, F
       ++found.without_radius;
       continue;
     }
-    // In sums of 512 channels, the rounding errors of double are mostly far below their bound.
+    // The factor 2^-16 makes the radius much too small on purpose. It must be this small because in
+    // sums of 512 channels the rounding errors of double are mostly far below their bound.
     if (error > 0x1p-16 * radius) ++found.misses_of_injected;
     if (radius > 0) found.largest_share = std::max(found.largest_share, error / radius);
     if (error <= radius) continue;
@@ -56,8 +59,8 @@ void compare(const Expectation& e, std::int64_t number, const DefinedRow& row, F
   }
 }
 
-/// Compares a row in double-double with the row in 75 digits; an error larger than the radius is a
-/// miss.
+/// Compares a row in double-double with the same row in 75 digits. An error larger than the proven
+/// error radius is a miss.
 void compare_quick(const Expectation& e, std::int64_t number, const DefinedRow& quick,
                    const DefinedRow& row, Found& found) {
   const auto first = (std::ranges::lower_bound(e.rows, number) - e.rows.begin()) * e.dim();
@@ -76,7 +79,7 @@ void compare_quick(const Expectation& e, std::int64_t number, const DefinedRow& 
   }
 }
 
-/// Returns a fixed number of `rows`, evenly spaced.
+/// Returns up to 12 evenly spaced rows of `rows`.
 std::vector<std::int64_t> some_of(const std::vector<std::int64_t>& rows) {
   constexpr std::int64_t most = 12;
   std::vector<std::int64_t> some;
@@ -86,7 +89,8 @@ std::vector<std::int64_t> some_of(const std::vector<std::int64_t>& rows) {
   return some;
 }
 
-/// Checks some rows of a case with a numerics preset. The preset does not compute its own row term.
+/// Checks some rows of a case for a named declaration of arithmetic (`preset`). The declared kernel
+/// must use the delta that follows from the inputs dy and attention_in.
 template <class Op>
 void look_at(const Case<Op>& c, const std::string& preset, Found& found) {
   const auto inputs = make_inputs(c);
@@ -121,7 +125,7 @@ void look_at(const Case<Op>& c, const std::string& preset, Found& found) {
   ++found.cases;
 }
 
-/// Visits cases of a sweep, including cases with hostile inputs, until enough elements are
+/// Checks cases of a sweep, including cases with extreme inputs, until enough elements are
 /// compared.
 template <class Op>
 Found look(std::int64_t elements, std::int64_t largest) {
@@ -160,8 +164,9 @@ TYPED_TEST(Enclosure, NoReferenceMissesItsDefinition) {
   EXPECT_EQ(found.misses, 0) << found.first_miss;
   EXPECT_EQ(found.quick_misses, 0) << found.first_miss;
   EXPECT_LT(found.without_radius, found.elements / 100);
-  // Shows that the check can fail: with radii that are much too narrow it finds errors. An
-  // exception: operators that only add products of 16-bit numbers, which double represents exactly.
+  // Shows that the check can fail: with much too narrow error radii it must find errors. Operators
+  // without a softmax are excluded: they only add products of 16-bit numbers, which double
+  // represents exactly.
   if (TypeParam::has_softmax) {
     EXPECT_GT(found.misses_of_injected, 0);
     EXPECT_GT(found.quick_elements, found.elements / 2);

@@ -20,7 +20,7 @@ namespace {
 
 constexpr double infinity = std::numeric_limits<double>::infinity();
 
-/// A tensor of zeros with tau 1 everywhere. Only some of its rows are judged.
+/// A tensor of zeros in which every element has the tolerance 1. Only some rows are judged.
 struct Subject {
   explicit Subject(spec::Extents extents, std::vector<std::int64_t> judged = {})
       : arithmetic({}, spec::DType::fp32) {
@@ -52,7 +52,7 @@ struct Subject {
       distances.add(row, ratios);
     }
   }
-  /// Measures the error map in parts. Each part ends at one of these rows.
+  /// Makes the map of errors in several steps. Each step ends at one of the rows `ends`.
   ErrorMap map(const std::vector<std::int64_t>& ends = {}) const {
     Distances all(e);
     std::int64_t first = 0;

@@ -20,8 +20,8 @@ std::string text_of(const FailurePattern& failing) {
   return (places.empty() ? "" : ", " + places) + (deviation.empty() ? "" : ", " + deviation);
 }
 
-/// Returns the failure pattern of a tensor with shape (2, 4, 64, 16). `fails` selects the failing
-/// elements, and `output` computes their output from the expected value.
+/// Makes a tensor of shape (2, 4, 64, 16) and returns the text of its failure pattern. `fails`
+/// selects the failing elements, and `output` computes their output from the expected value.
 template <class Fails, class Output>
 std::string pattern(Fails&& fails, Output&& output) {
   const spec::Extents extents{.batch = 2, .heads = 4, .seq = 64, .dim = 16};
@@ -67,8 +67,8 @@ TEST(FailurePattern, PoisonInAnOutputIsNeverWritten) {
             ", NaN");
 }
 
-/// Returns the text for the position of the failing elements; `fails` selects failing heads or
-/// rows.
+/// Returns the text for the positions of the failing elements. `fails` selects the failing heads
+/// and rows.
 std::string place(const std::function<bool(std::int64_t n, std::int64_t s)>& fails) {
   return pattern(fails, [](double x, std::int64_t k) { return x + (k % 2 == 0 ? 1 : -1); });
 }
@@ -111,8 +111,8 @@ TEST(FailurePattern, SaysOfSomeRowsOnlyWhereTheyLieTogether) {
 
 TEST(FailurePattern, IsEmptyWithoutAPattern) {
   EXPECT_EQ(pattern(all, [](double x, std::int64_t k) { return x + (k % 2 == 0 ? 1 : -1); }), "");
-  // The large elements alone would suggest the factor 0.99. The small elements do not fit it, so no
-  // factor is reported.
+  // The large elements alone suggest the factor 0.99. The small elements do not fit this factor, so
+  // no factor is reported.
   EXPECT_EQ(pattern(all, [](double x, std::int64_t) { return x > 10 ? 0.99 * x : x + 1; }), "");
   const spec::Extents extents{.batch = 1, .heads = 1, .seq = 8, .dim = 8};
   FailurePattern one(extents);

@@ -14,7 +14,7 @@ namespace {
 
 constexpr std::int64_t heads = 3, rows = 8, channels = 6;
 
-/// An expected value that is different for every element.
+/// Returns the expected value of an element. No two elements have the same expected value.
 double expected_value(std::int64_t n, std::int64_t s, std::int64_t d) {
   return 1 + static_cast<double>((n * rows + s) * channels + d) * 1.25;
 }
@@ -35,7 +35,8 @@ Expectation expectation() {
   return e;
 }
 
-/// Returns the likeness of a tensor that has the value `output` at (n, s, d).
+/// Returns the text that says what a wrong tensor resembles, for example another row. The tensor
+/// has the value `output` at (n, s, d).
 std::string likeness_of(
     const std::function<double(std::int64_t, std::int64_t, std::int64_t)>& output) {
   const Expectation e = expectation();
@@ -79,7 +80,7 @@ TEST(Likeness, IsEmptyForUnexpectedValues) {
   EXPECT_EQ(likeness_of([](auto, auto, auto) { return 0.0; }), "");
 }
 
-/// Returns the quantities of a case that equal a factor.
+/// Returns the names of quantities of a case, such as the scale, that equal `factor`.
 std::vector<std::string> quantities_of(double factor, const std::string& scale = "0.125") {
   CaseReport report;
   report.fields = {{"scale_value", scale}, {"heads_q", "6"}, {"heads_kv", "2"}};

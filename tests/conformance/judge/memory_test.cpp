@@ -17,7 +17,7 @@ namespace {
 
 using spec::NsaSelectedAttentionGrad;
 
-/// Returns the number of allocations for one query that lists `blocks` blocks of 16 keys.
+/// Returns the number of heap allocations for one query that selects `blocks` blocks of 16 keys.
 std::int64_t allocations_of_a_row(std::int64_t blocks) {
   NsaSelectedAttentionGrad::Problem p{.heads_q = 1, .heads_kv = 1, .seq_q = 1};
   p.selected_block_size = 16;
@@ -45,12 +45,13 @@ std::int64_t allocations_of_a_row(std::int64_t blocks) {
   return taken;
 }
 
-/// A growing vector allocates only when its capacity doubles. No allocation is made for each key.
+/// A growing vector allocates only when its capacity doubles. The forward pass must not allocate
+/// once per key.
 TEST(Memory, SelectedForwardAllocatesNothingForEachKey) {
   EXPECT_LE(allocations_of_a_row(16), allocations_of_a_row(4) + 8);
 }
 
-/// Records the memory that is in use while the kernel runs.
+/// A kernel that records how much memory is allocated while it runs.
 template <class Op>
 class Weighing : public spec::Implementation<Op> {
  public:
@@ -65,7 +66,8 @@ class Weighing : public spec::Implementation<Op> {
 template <class Op>
 class WeighingElsewhere final : public Weighing<Op>, public spec::RunsElsewhere {};
 
-/// The planned case with the largest inputs, among those whose inputs are made within a second.
+/// Returns the planned case with the largest inputs, among the cases for which making the inputs
+/// takes at most a second.
 template <class Op>
 conformance::Case<Op> case_of_large_inputs() {
   using Suite = conformance::Suite<Op>;
@@ -101,8 +103,7 @@ TYPED_TEST(MemoryOf, InputsAreCopiedOnlyForInProcessKernels) {
       << command_line(c);
 }
 
-/// Judges one head in bf16 with correct gradients. Limits the memory in bytes for each input
-/// element.
+/// Judges one head in bf16 with correct gradients, and limits the memory per input element (bytes).
 TEST(Memory, CompressJudgeUsesOneCopyAndOneRatio) {
   using Op = spec::NsaCompressGrad;
   conformance::Case<Op> c;
@@ -128,8 +129,8 @@ TEST(Memory, CompressJudgeUsesOneCopyAndOneRatio) {
   EXPECT_LE(static_cast<double>(testing::peak_bytes() - before) / (1 << 20), 32);
 }
 
-/// The forward pass converts at most 2^20 elements to double at a time. Double copies of the whole
-/// query, key and value would take four times their size.
+/// The forward pass converts at most 2^20 elements to double at a time. Copies of the whole query,
+/// key and value in double would need four times the memory of the tensors.
 TEST(Memory, ForwardOfManySequencesHoldsFewOperandsAtOnce) {
   using Op = NsaSelectedAttentionGrad;
   conformance::Case<Op> c;
@@ -147,9 +148,9 @@ TEST(Memory, ForwardOfManySequencesHoldsFewOperandsAtOnce) {
   EXPECT_LE(testing::peak_bytes() - before, held + operands);
 }
 
-/// A case whose expectations would take 70 bytes for each output element if all were kept. The
-/// judge may use only the memory of a few heads and of the definition's operands. All outputs are
-/// wrong, and every error must be reported.
+/// If the judge kept all expected values and tolerances of this case, they would need 70 bytes per
+/// output element. The judge may use memory only for a few heads, and for the operands of the
+/// high-precision evaluation. All outputs are wrong, and every error must be reported.
 TEST(Memory, JudgeOfManyHeadsUsesMemoryOfAFew) {
   using Op = spec::FlashAttentionScoreGrad;
   conformance::Case<Op> c;

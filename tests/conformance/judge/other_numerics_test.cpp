@@ -21,7 +21,8 @@ std::set<std::string> texts(const Numerics& declared, DType io) {
     EXPECT_TRUE(all.insert(other.text).second) << other.text;
     EXPECT_NE(other.of(declared, io), declared) << other.text;
     EXPECT_FALSE(other.of(declared, io).weak) << other.text;
-    // A user could append each of these declarations to those that the kernel already makes.
+    // A user can append each of these declarations to the arithmetic that the kernel already
+    // declares.
     EXPECT_NO_THROW(
         static_cast<void>(spec::numerics_from_text(other.text, io, "flash_attention_score_grad")))
         << other.text;

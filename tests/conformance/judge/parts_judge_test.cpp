@@ -19,8 +19,8 @@ constexpr std::int64_t vague_row = 50, wrong_row = 71;
 
 using spec::at;
 
-/// A definition whose values equal the expected ones, except in the row `vague_row`, where they are
-/// larger by one.
+/// A replacement for the high-precision evaluation. It agrees with the expected values except in
+/// the row `vague_row`, where it is larger by one.
 class Truth : public Definition {
  public:
   Truth(const Expectation& e, std::int64_t* asked) : e_(e), asked_(asked) {}
@@ -38,8 +38,8 @@ class Truth : public Definition {
   std::int64_t* asked_;
 };
 
-/// A tensor in which the reference of one row is uncertain by two units, and one row is exempt. In
-/// the outputs one row is wrong.
+/// A tensor with one wrong output row, one row in which the reference has an error radius of 2, and
+/// one exempt row (a row that is not judged).
 struct Subject {
   Subject() {
     e.name = "dk";
@@ -75,7 +75,8 @@ struct Subject {
     return values;
   }
 
-  /// Judges in parts of at most `rows_of_part` rows, in any order, from `threads` threads.
+  /// Judges the tensor in parts of at most `rows_of_part` rows, in random order, from `threads`
+  /// threads.
   Decision in_parts(std::int64_t rows_of_part, std::int64_t threads, std::int64_t affordable) {
     Expectation frame = e;
     frame.truncate(0);
@@ -96,7 +97,7 @@ struct Subject {
     report = {}, controls.clear();
     return judge.finish(1000, report, controls);
   }
-  /// Judges in parts in the same way, with stored entries.
+  /// Judges the whole tensor at once. The result must equal the result of judging in parts.
   Decision kept(std::int64_t affordable) {
     Expectation whole = e;
     const auto own = certifier(affordable);
@@ -173,8 +174,9 @@ TEST(PartsJudge, UsesTheDefinitionForUncertainRows) {
   EXPECT_EQ(subject.report.tensors[0].certainty.open, dim);
 }
 
-/// Rows are stored until the end, when the budget is known. So that this takes little memory, only
-/// some rows are stored.
+/// The judge stores rows with an uncertain cast until the end, because only then it knows how much
+/// time is left for high-precision evaluations. To save memory it stores only some rows of every
+/// part.
 TEST(PartsJudge, CertifiesCastsOfSomeRowsOfEveryPart) {
   Subject subject;
   for (std::int64_t row = 0; row < row_count; ++row)
@@ -205,7 +207,8 @@ TEST(PartsJudge, HasTheSameBitsForEveryNumberOfThreads) {
   }
 }
 
-/// The rows in the middle of the tensor must agree with the definition.
+/// If the reference differs too much from the high-precision evaluation in any row, also in the
+/// middle of the tensor, the judge rejects the reference.
 TEST(PartsJudge, ContradictedReferenceIsRejected) {
   Subject subject;
   subject.e.radius[at(row_count / 2 * dim)] = 1e-9;

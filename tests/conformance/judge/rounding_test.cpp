@@ -15,7 +15,8 @@ using spec::Rounding;
 
 constexpr DType narrow_types[] = {DType::fp16, DType::bf16};
 
-/// The dyadic number of a finite double, computed without the bits of its format.
+/// Converts a finite double to a dyadic number (integer times a power of two) without reading the
+/// bits of the double.
 Dyadic dyadic(double value) {
   int exponent = 0;
   const double fraction = std::frexp(value, &exponent);

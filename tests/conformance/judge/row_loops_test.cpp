@@ -20,7 +20,7 @@ using spec::Rounding;
 
 constexpr double infinity = std::numeric_limits<double>::infinity();
 
-/// Rows of a given length with a few unusual elements of different kinds.
+/// Makes a row of the given length that contains a few unusual elements.
 struct Drawn {
   explicit Drawn(std::int64_t width, std::uint64_t seed) {
     std::mt19937_64 random(seed);
@@ -89,7 +89,8 @@ TEST(RowLoops, RowIsWithinIfAllElementsAre) {
   EXPECT_GT(others, 300);
 }
 
-/// Equation E29, compared with the functions for one element.
+/// Compares R (root mean square) and the mean of the errors in a row (equation E29) with the same
+/// numbers, computed by the functions for one element.
 TEST(RowLoops, MomentsAreThoseOfTheElements) {
   std::int64_t printing = 0, biased = 0;
   for (const DType io : {DType::bf16, DType::fp16, DType::fp32}) {

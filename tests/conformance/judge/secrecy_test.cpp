@@ -21,7 +21,8 @@
 namespace assay::conformance {
 namespace {
 
-/// Stores words of a reference with every bit inverted: a search in memory must not find this copy.
+/// Machine words of the reference values, stored with every bit inverted. The search in memory
+/// looks for the original words, so it does not find this copy.
 struct Inverted {
   static constexpr std::size_t count = 8;
   std::array<std::uint64_t, count> words{};
@@ -37,7 +38,7 @@ struct Inverted {
   }
 };
 
-/// Returns whether the words occur anywhere in the writable memory of this process.
+/// Returns whether the machine words occur anywhere in the writable memory of this process.
 bool is_in_memory(const Inverted& wanted) {
   std::ifstream maps("/proc/self/maps");
   std::ifstream memory("/proc/self/mem", std::ios::binary);
@@ -60,8 +61,8 @@ bool is_in_memory(const Inverted& wanted) {
   return false;
 }
 
-/// Eight consecutive words, most of them different: a pattern that other memory does not contain by
-/// accident.
+/// Returns eight consecutive machine words, most of them different. Other memory does not contain
+/// such a pattern by accident.
 template <class Values, class WordOf>
 Inverted words_of(const Values& values, const WordOf& word_of) {
   for (std::size_t first = 0; first + Inverted::count <= values.size(); ++first) {
@@ -77,7 +78,8 @@ Inverted words_of(const Values& values, const WordOf& word_of) {
   throw std::logic_error("no eight values in a row differ");
 }
 
-/// Words of the first output of the case.
+/// Returns machine words of the reference values for the first output of the case, with every bit
+/// inverted.
 template <class Op>
 Inverted reference_of(const Case<Op>& c, const spec::Numerics& numerics) {
   if (c.track == Track::bound) {
@@ -91,8 +93,8 @@ Inverted reference_of(const Case<Op>& c, const spec::Numerics& numerics) {
                   [](Dyadic value) { return static_cast<std::uint64_t>(value.numerator); });
 }
 
-/// Computes the inverted words in another process, so that only the judge can have written the
-/// words themselves to the memory of this process.
+/// Computes machine words of the reference values in a child process, and returns them with every
+/// bit inverted. So if this process contains the original words, the judge has written them.
 template <class Op>
 Inverted known_elsewhere(const Case<Op>& c, const spec::Numerics& numerics) {
   std::array<int, 2> pipe{};
@@ -118,7 +120,7 @@ Inverted known_elsewhere(const Case<Op>& c, const spec::Numerics& numerics) {
   return result;
 }
 
-/// In every run, searches the judge's memory for the reference.
+/// A kernel that searches the judge's memory for the reference in every run.
 template <class Op>
 class Looking final : public spec::Implementation<Op> {
  public:

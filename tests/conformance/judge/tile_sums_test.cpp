@@ -36,7 +36,8 @@ std::vector<std::int64_t> all_rows(const spec::Extents& extents) {
   return rows;
 }
 
-/// The tile sums of one problem, and the expectations of all its rows.
+/// The tile sums (signed sums of 64 rows) of one problem, and the expected values and tolerances of
+/// all its rows.
 struct Both {
   Both(const attention::Dense& dense, const spec::Numerics& numerics)
       : arithmetic(numerics, dense.problem.dtype),
@@ -51,7 +52,8 @@ struct Both {
   std::vector<TileSums> sums;
 };
 
-/// Sums one field over the rows of a tile, with signs or as magnitudes.
+/// Returns the sum of one field over the rows of a tile. If `is_signed`, each row has a random
+/// sign. Otherwise adds magnitudes.
 double over_rows(const TileSums& sums, const Tile& tile, const Expectation& e,
                  const Entries<double>& field, std::int64_t d, bool is_signed) {
   double sum = 0;
@@ -63,8 +65,8 @@ double over_rows(const TileSums& sums, const Tile& tile, const Expectation& e,
   return sum;
 }
 
-/// Expects that tile sums and their rigorous tolerances equal the sums over the rows: then the
-/// gradient is the same, and no error of a row is omitted.
+/// Expects that tile sums and their rigorous tolerances equal the sums over single rows. Then both
+/// describe the same gradient, and no error of a row is omitted.
 void expect_agreement(const Both& both) {
   ASSERT_EQ(both.sums.size(), both.expected.size());
   for (std::size_t t = 0; t < both.sums.size(); ++t) {
@@ -121,15 +123,15 @@ void multiply(spec::Tensor& tensor, double by) {
     tensor.store(element, by * tensor.load(element));
 }
 
-/// Moves a power of two from one operand to another. Only the scale changes: the bounds must scale
-/// with it.
+/// Multiplies one operand by a power of two and divides another by it. The bounds must change by
+/// the same powers of two as the gradients.
 TEST(TileSums, TolerancesFollowPowersOfTwo) {
   const auto c = case_of<Flash>(
       "--dtype=fp32 --heads_q=4 --heads_kv=2 --seq_q=70 --seq_kv=66 --head_dim=8 --head_dim_v=8");
   const spec::Numerics numerics = spec::numerics_preset("ascend_a2", c.problem.dtype);
   const Flash::Inputs inputs = make_inputs(c);
   const Both plain(attention::Dense(c.problem, inputs), numerics);
-  // The factors by which dq, dk and dv change.
+  // The factors by which dq, dk and dv change are in `by`.
   const auto expect = [&](const Both& moved, const std::vector<double>& by, const char* what) {
     for (std::size_t t = 0; t < by.size(); ++t)
       for (std::size_t k = 0; k < plain.sums[t].tolerance_det.size(); ++k) {
@@ -151,8 +153,8 @@ TEST(TileSums, TolerancesFollowPowersOfTwo) {
   expect({attention::Dense(c.problem, small_dy), numerics}, {0x1p-8, 0x1p-8, 0x1p-8}, "dy");
 }
 
-/// The relative error of fp16 numbers that underflow has no bound: a scaled operand and each
-/// 16-bit partial sum may lose half the smallest number.
+/// An fp16 number that underflows has no bound for its relative error. A scaled operand and each
+/// 16-bit partial sum may lose half the smallest fp16 number.
 TEST(TileSums, IncludeUnderflow) {
   const auto c = case_of<Flash>(
       "--dtype=fp16 --heads_q=4 --heads_kv=2 --seq_q=70 --seq_kv=66 --head_dim=8 --head_dim_v=8 "
@@ -165,7 +167,7 @@ TEST(TileSums, IncludeUnderflow) {
     expect_agreement(Both(dense, numerics));
 }
 
-/// With one key P is 1, so dv is dO. Each of two heads adds 2^-20 to dv, in 16 bits.
+/// With one key P is 1, so dv is dO. Each of two heads adds 2^-20 to dv in 16-bit partial sums.
 TEST(TileSums, OfNarrowPartialsLoseAnUnderflowAHeadAndTwoMore) {
   const auto c = case_of<Flash>(
       "--dtype=fp16 --heads_q=2 --heads_kv=1 --seq_q=1 --seq_kv=1 --head_dim=1 --head_dim_v=1");
@@ -190,8 +192,9 @@ TEST(TileSums, AreThoseOfTheRowsOfSelectedAttention) {
                         spec::numerics_preset("ascend_a2", c.problem.dtype)));
 }
 
-/// A row of zeros may come from 64 fp16 numbers that underflowed. If each expected value is below
-/// half of the smallest number, zeros cannot be distinguished from correct values.
+/// A row of zeros may consist of 64 fp16 numbers that underflowed. If every expected value is below
+/// half of the smallest fp16 number, a wrong row of zeros cannot be distinguished from a correct
+/// one.
 TEST(TileSums, CountRowsInWhichZerosWouldHaveShown) {
   const spec::Extents extents{.batch = 1, .heads = 1, .seq = 64, .dim = 1};
   const auto zeros = [](std::span<const std::int64_t> rows) {
@@ -230,7 +233,7 @@ TEST(TileSums, LeaveTilesOutWhereAllNeedTooMuch) {
   }
 }
 
-/// Returns the values of a tensor in the rows of a tile.
+/// Returns the values of a tensor in all rows of a tile.
 using Rows = std::vector<double>;
 using Corruption = std::function<void(Rows& rows, std::int64_t dim)>;
 
@@ -258,9 +261,9 @@ const Injected injected[] = {
      }},
 };
 
-/// Outputs of a kernel whose gradients are exact except for the cast, for a case of one head, with
-/// the elements of each tensor in row order. In one tensor, the rows that are not judged one by one
-/// are corrupted.
+/// The outputs of a kernel with exact gradients that are only rounded to the output type, for a
+/// case with one head. The elements of each tensor are in row order. In one tensor, the rows that
+/// are not judged one by one are corrupted.
 template <class Op>
 class PerfectOutputs {
  public:
@@ -379,7 +382,8 @@ TEST(TileSums, CatchInjectedTilesOfTheCompression) {
 }
 
 TEST(TileSums, CatchInjectedTilesOfExactCases) {
-  // The judged rows have exact expected values; the other rows are judged only by sums.
+  // Some rows are compared with exact expected values. The other rows are judged only by tile sums
+  // (signed sums of 64 rows).
   const auto c = case_of<Flash>(
       "--layout=BNSD --seq_q=210 --seq_kv=210 --scale_value=0.125 --track=exact --rows=3");
   const spec::Numerics numerics = spec::numerics_preset("cuda_flash", c.problem.dtype);
@@ -412,7 +416,8 @@ TEST(TileSums, TheirSignsAndTilesAreThoseOfTheSeed) {
   EXPECT_EQ(tiles[1].count, 6);
 }
 
-/// Equation E37: one tile of one row and one channel: the formula by hand.
+/// Equation E37 (the error of a tile's sum that comes from casting the outputs), computed by hand
+/// for one tile and one channel.
 TEST(TileSums, ComparisonAddsTheCastsOfWhatWasWritten) {
   TileSums sums{.name = "dq",
                 .extents = {.batch = 1, .heads = 1, .seq = 2, .dim = 1},
@@ -421,7 +426,7 @@ TEST(TileSums, ComparisonAddsTheCastsOfWhatWasWritten) {
   sums.resize(1);
   sums.value = {0}, sums.radius = {0}, sums.tolerance = {0.25}, sums.tolerance_det = {0.5};
   const Arithmetic bf16(spec::numerics_preset("cuda_flash", spec::DType::bf16), spec::DType::bf16);
-  // Two rows with the value 1, added with equal or different signs. Each cast has an error of at
+  // Two rows with the value 1 are added with equal or different signs. Each cast has an error of at
   // most 2^-8.
   const double same = sums.signs(0) * sums.signs(1);
   const auto verdict = [&](double first, double second, double lambda, double& ratio) {

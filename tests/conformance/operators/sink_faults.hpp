@@ -15,8 +15,9 @@
 
 namespace assay::conformance::testing {
 
-/// Expects that every mutant with "sink" in its name fails in one of these cases at least, and
-/// every correct one in none. Returns the number of the former.
+/// Expects that every mutant (kernel with an injected fault) with "sink" in its name fails in at
+/// least one of these cases, and that every correct variant passes all of them. Returns the number
+/// of such mutants.
 template <class Op>
 int expect_sink_faults_found(std::span<const Case<Op>> cases) {
   int faults = 0;

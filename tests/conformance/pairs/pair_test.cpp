@@ -22,8 +22,8 @@
 #include "assay/optimized/nsa_selected_attention.hpp"
 #include "assay/optimized/nsa_selected_attention_grad.hpp"
 
-/// Tests that a pair of forward and gradient is judged part by part: a fault that is injected in
-/// one part is reported for this part and for no other.
+/// Tests the joint judgement of a forward and its gradient. A fault that is injected into one part
+/// (forward, saved values or backward) must be reported for this part only.
 namespace assay::conformance {
 namespace {
 
@@ -32,7 +32,7 @@ using FlashGrad = spec::FlashAttentionScoreGrad;
 using SelectedGrad = spec::NsaSelectedAttentionGrad;
 using CompressGrad = spec::NsaCompressGrad;
 
-/// A kernel that multiplies one of its outputs by a factor.
+/// A kernel that multiplies the output `tensor` by a factor.
 template <class Op>
 testing::Changed<Op> scaled(spec::Implementation<Op>& kernel, const std::string& tensor,
                             double factor) {
@@ -45,7 +45,8 @@ testing::Changed<Op> scaled(spec::Implementation<Op>& kernel, const std::string&
           }};
 }
 
-/// A factor for one output of the forward, and one for an output of the gradient.
+/// An injected fault: an output of the forward and an output of the gradient are multiplied by
+/// `factor`. An empty name means no output.
 struct Fault {
   std::string of_forward = {}, of_gradient = {};
   double factor = 1.02;
@@ -142,7 +143,7 @@ TEST(JudgePair, PaddingTokensMayHaveAnyValue) {
   EXPECT_EQ(pair.sentence(), "forward, saved values and backward conform");
 }
 
-/// Packed calls in both memory orders of the statistics, with rope, and with slopes.
+/// Packed calls with both memory orders of the statistics, with rope, and with slopes.
 TEST(JudgePair, EveryEntryPointHasAForward) {
   const std::vector<std::string> packed = {"--dtype=bf16",      "--layout=TND",
                                            "--lengths_q=5,1,3", "--lengths_kv=7,2,0",
@@ -171,7 +172,8 @@ TEST(JudgePair, EveryEntryPointHasAForward) {
 using Statistics = std::pair<double, double>;
 constexpr double infinity = std::numeric_limits<double>::infinity();
 
-/// Our kernels, with a forward that writes other statistics and declares other numerics.
+/// Judges our forward and gradient. The forward writes the statistics `saved` instead of its own,
+/// and declares another arithmetic.
 PairReport judged_saving(const std::vector<std::string>& words,
                          const std::function<Statistics(double m, double z)>& saved,
                          const testing::Changed<spec::FlashAttentionScore>::Declare& declare = {}) {
@@ -189,12 +191,12 @@ PairReport judged_saving(const std::vector<std::string>& words,
 
 bool is_masked(double m) { return m == -std::numeric_limits<float>::max(); }
 
-/// More queries than keys: the first rows attend to no key.
+/// The case has more queries than keys, so that the first rows attend to no key.
 const std::vector<std::string> masked_words = {
     "--dtype=fp32", "--heads_q=4", "--heads_kv=2",    "--seq_q=40",
     "--seq_kv=33",  "--seed=7",    "--sparse_mode=3", "--atten_mask=compressed"};
 
-/// The logarithm has an error of almost `error` max(1, |ln z|).
+/// Returns LSE statistics with an error of almost `error` max(1, |ln z|) in the logarithm.
 std::function<Statistics(double m, double z)> logsumexp(double of_masked, double error) {
   return [=](double m, double z) {
     if (is_masked(m)) return Statistics(of_masked, 1);
@@ -220,7 +222,8 @@ TEST(JudgePair, DeclaredErrorOfTheLogIsAllowedInAllParts) {
   }
 }
 
-/// The page states the statistics of fully masked rows, but not those of a sequence without keys.
+/// The documentation specifies the statistics of fully masked rows, but not the statistics of a
+/// sequence without keys.
 TEST(JudgePair, OnlySequencesWithoutKeysMayHaveOtherStatisticsOfNoKey) {
   const auto of_no_key = [](double m, double z) {
     return is_masked(m) || (m == 0 && z == 0) ? Statistics(-infinity, 0) : Statistics(m, z);
@@ -233,8 +236,9 @@ TEST(JudgePair, OnlySequencesWithoutKeysMayHaveOtherStatisticsOfNoKey) {
   ASSERT_TRUE(keyless.backward && keyless.end_to_end);
 }
 
-/// The rounding error of 1 / keep_prob in the type of the stored P is the same in all rows. It
-/// reaches the row terms through the output of the forward.
+/// The kernel multiplies P by 1 / keep_prob, rounded to 16 bits. This rounding error is the same in
+/// all rows, and reaches the row terms (delta) through the forward's output. It must not be
+/// reported as a fault.
 TEST(JudgePair, RoundingErrorThatAllRowsShareIsNotAFault) {
   for (const char* dtype : {"--dtype=bf16", "--dtype=fp16"})
     for (const char* seed : {"--seed=1", "--seed=2"}) {
@@ -248,7 +252,7 @@ TEST(JudgePair, RoundingErrorThatAllRowsShareIsNotAFault) {
     }
 }
 
-/// A kernel whose dk deviates a little in one direction, but only for one random seed.
+/// The kernel computes dk with a small bias in the first `times` runs, and correctly in later runs.
 TEST(JudgePair, StatisticalFailureCountsOnlyIfAFreshSeedRepeatsIt) {
   const auto judged_with = [](int times) {
     const auto forward = optimized::Tiled<spec::FlashAttentionScore>::make(device::a2(), {});

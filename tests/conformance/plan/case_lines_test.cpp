@@ -22,7 +22,7 @@ namespace {
 const std::set<std::string> kinds = {"biases", "corners",   "exact", "heads",   "legal",
                                      "models", "relations", "sinks", "strides", "twins"};
 
-/// The words OPERATOR and KIND of a path "cases/OPERATOR/KIND.txt".
+/// Returns the part OPERATOR or KIND of a path "cases/OPERATOR/KIND.txt".
 std::string operator_of(const CaseText& text) {
   return std::filesystem::path(text.name).parent_path().filename();
 }
@@ -37,7 +37,7 @@ std::string joined(const std::vector<std::string>& words) {
 template <class Op>
 class ShippedCases : public ::testing::Test {
  protected:
-  /// Calls visit(text, line) for every line of the operator's files.
+  /// Calls visit(text, line) for every line in the operator's files of cases.
   template <class Visit>
   static void each(Visit&& visit) {
     for (const CaseText& text : shipped_case_texts())
@@ -73,12 +73,13 @@ TYPED_TEST(ShippedCases, LieInTheFileOfTheirKind) {
   });
 }
 
-/// Twins are two cases that differ in only one input. Every input that a caller chooses must differ
-/// in at least one pair of twins.
+/// Twins are two cases that differ in only one input tensor. For every tensor whose contents can be
+/// chosen freely, the case files must contain twins that differ in this tensor.
 TYPED_TEST(ShippedCases, HaveTwinsThatDifferInOneTensor) {
   const std::set<std::string> of_the_forward = {"attention_in", "attention_out", "out",
                                                 "softmax_max", "softmax_sum"};
-  // The problem determines the tensors of lengths.
+  // The contents of these tensors follow from the sequence lengths of the problem, so no two cases
+  // with the same problem can differ in them.
   const std::set<std::string> of_the_problem = {"actual_seq_lengths_query",
                                                 "actual_seq_lengths_kv"};
   using Digests = std::map<std::string, std::string>;
@@ -106,13 +107,14 @@ TYPED_TEST(ShippedCases, HaveTwinsThatDifferInOneTensor) {
     for (const auto& [name, digest] : digests) chosen.insert(name);
     others.push_back(digests);
   });
-  // value has the elements of key (SFAG-C33).
+  // `value` contains the same elements as `key` (SFAG-C33), so no pair of cases can differ in
+  // `value` only.
   if (std::is_same_v<TypeParam, spec::SparseFlashAttentionGrad>) chosen.erase("value");
   EXPECT_FALSE(chosen.empty());
   EXPECT_EQ(alone, chosen);
 }
 
-/// Attributes that a kernel cannot derive from the shapes.
+/// The attributes of a call that a kernel cannot derive from the shapes of the tensors.
 template <class Op>
 const std::set<std::string> attributes;
 template <>
@@ -128,7 +130,8 @@ const std::set<std::string> attributes<spec::SparseFlashAttentionGrad> = {
 template <>
 const std::set<std::string> attributes<spec::NsaCompressGrad> = {"lengths", "compress_stride"};
 
-/// A kernel that caches prepared data and compares only the shapes of problems must fail.
+/// Twins (pairs of cases) differ in only one attribute. They detect a kernel that reuses prepared
+/// data and compares only the shapes of the calls.
 TYPED_TEST(ShippedCases, HaveTwinsThatDifferInOneAttribute) {
   std::vector<std::vector<std::pair<std::string, std::string>>> known;
   std::set<std::string> alone;
@@ -146,7 +149,8 @@ TYPED_TEST(ShippedCases, HaveTwinsThatDifferInOneAttribute) {
   EXPECT_TRUE(std::ranges::includes(alone, attributes<TypeParam>));
 }
 
-/// An added line adds its case to the sweep, and a removed line removes it.
+/// Every line of the case files adds its case to the plan of the sweep. If the line is removed, the
+/// case disappears.
 TYPED_TEST(ShippedCases, AreInThePlansThatTheirSectionsName) {
   for (const bool full : {false, true}) {
     std::set<std::pair<std::string, std::string>> planned;
@@ -206,7 +210,7 @@ TEST(CaseLines, HavePlaceNoteAndPlan) {
   EXPECT_EQ(lines[1].words, (std::vector<std::string>{"op", "--b=2"}));
 }
 
-/// A replay command from a report is a valid line, too.
+/// A line of a case file may also be a complete replay command, copied from a report.
 TEST(CaseLines, MayBeTheCommandsThatReplayThem) {
   const auto lines = case_lines({"mine.txt",
                                  "/opt/bin/assay run op --a=1 --implementation=mine\n"
@@ -230,7 +234,7 @@ TEST(CaseLines, MayBeTheCommandsThatReplayThem) {
   EXPECT_EQ(lines[7].words, (std::vector<std::string>{"op", "--c=3", formula}));
 }
 
-/// Returns the error for a text that consists of an empty line and `line`.
+/// Parses an empty line followed by `line`, and returns the error message.
 std::string refusal(const std::string& line) {
   try {
     sample<spec::NsaCompressGrad>({.random_cases = 0, .own_cases = {{"mine.txt", "\n" + line}}});

@@ -55,8 +55,9 @@ TEST(PairCoverage, NamesTheRequirementsThatForbidAPair) {
   EXPECT_EQ(cell(pairs, "entry_point=g1 lengths=many").forbidden_by, Ids{"FAG-C30"});
 }
 
-/// A disputed requirement forbids no pair. A requirement that applies only to some layouts does
-/// not, either.
+/// The plan must contain all pairs of values that are legal together. Two types of requirements do
+/// not make a pair illegal: disputed requirements (the documentation contradicts itself), and
+/// requirements that apply only to some layouts.
 TEST(PairCoverage, RequiresEveryPairOfALegalCall) {
   const PairCoverage pairs = pair_coverage<Op>();
   for (const char* text : {"entry_point=u3 product=a3", "entry_point=u2 sparse_mode=8",
@@ -79,7 +80,7 @@ TEST(PairCoverage, ListsNoRequirementForMeaninglessOrUnjudgeablePairs) {
   EXPECT_EQ(kind("mask=compressed_BNSS lengths=many"), "costly");
 }
 
-/// Compressed masks that take 4 MiB for each sequence are not planned together with many sequences.
+/// Compressed masks need 4 MiB per sequence, so the plan does not combine them with many sequences.
 TEST(PairCoverage, ListsOnlyTheRequirementsThatForbidAPair) {
   std::set<std::string> ids;
   for (const auto& requirement : Op::requirements()) ids.emplace(requirement.id);
@@ -134,7 +135,8 @@ TEST(PairCoverage, OfASummaryGrowsByCasesThatConformAndHaveNumbers) {
   EXPECT_NO_THROW(count(summary, report));
 }
 
-/// The expected cost of the cases that cover the choices.
+/// Returns the expected cost (seconds) of the random cases that cover all required combinations of
+/// values.
 template <class Drawn>
 double cost_of_cover(const Drawn& drawn, bool full) {
   double seconds = 0;

@@ -14,8 +14,9 @@ namespace {
 
 using Ids = std::vector<std::string_view>;
 
-/// Four requirements. They exclude a value of one factor, a pair of values, and a triple of values;
-/// the last is broken only by some calls.
+/// Returns the violated requirements among four invented ones. The first three exclude a single
+/// value, a pair of values and a triple of values. Calls with an even random number violate the
+/// fourth.
 Ids broken(const Choice& choice, std::uint64_t lot, std::span<const std::string_view> among) {
   Ids ids;
   if (choice[0] == 2) ids.emplace_back("single");

@@ -22,8 +22,8 @@ std::size_t pairs_of(const std::vector<Choice>& choices, std::size_t f, std::siz
 
 Reason forbids(std::string_view id) { return {Why::forbidden, id}; }
 
-/// Value 1 of the first factor requires value 1 of the last, and so excludes value 0 of the middle
-/// one.
+/// Makes three fields with the values 0 and 1, and two rules. Value 1 of the first field requires
+/// value 1 of the last field. Value 1 of the last field excludes value 0 of the middle field.
 ChoiceSpace roundabout() {
   return {{2, 2, 2},
           {{forbids("A"), {0, 2}, [](const Choice& c) { return c[0] == 1 && c[2] == 0; }},
@@ -119,8 +119,8 @@ TEST(RandomChoice, IsAdmissibleAndChangesWithItsSeed) {
   EXPECT_GE(choices.size(), 49u);
 }
 
-/// The shortest processor time of a few runs, because other programs also use the machine and its
-/// caches.
+/// Measures the shortest processor time of a few runs, because other programs also use the machine
+/// and its caches.
 TEST(PairwiseCover, OfTheWholeFamilyIsMadeWithinASecond) {
   constexpr int runs = 5;
   double seconds = HUGE_VAL;

@@ -11,7 +11,7 @@
 #include "assay/conformance/plan/formula_fields.hpp"
 #include "sample_checks.hpp"
 
-/// Properties that the default plan of every operator has.
+/// Tests properties that the default plan of every operator must have.
 namespace assay::conformance {
 namespace {
 
@@ -33,7 +33,7 @@ TYPED_TEST(Plan, HasAtLeast200ValueCasesAndNoLineTwice) {
   for (const auto& c : this->cases) EXPECT_TRUE(lines.insert(command_line(c)).second);
 }
 
-/// The note of a case is not part of its line.
+/// The note of a case is not part of its line, so it is removed before the comparison.
 TYPED_TEST(Plan, EveryLineParsesBack) {
   for (auto c : this->cases) {
     c.note.clear();
@@ -82,7 +82,8 @@ TYPED_TEST(Plan, CoversEveryWantedPair) {
   EXPECT_EQ(coverage.uncovered(), std::vector<std::string>{});
 }
 
-/// No case, hand-made or drawn, contains a pair that is forbidden or without meaning.
+/// No case, hand-written or random, may combine two values that are forbidden or meaningless
+/// together.
 TYPED_TEST(Plan, HoldsNoPairThatIsExcluded) {
   PairCoverage held = pair_coverage<TypeParam>();
   for (const auto& c : this->cases) cover(held, c);
@@ -92,7 +93,8 @@ TYPED_TEST(Plan, HoldsNoPairThatIsExcluded) {
     }
 }
 
-/// For sizes with few legal values, three consecutive seeds draw every value.
+/// If a size has few legal values, the plans of three consecutive seeds together must contain every
+/// value.
 TYPED_TEST(Plan, DrawsEveryValueOfSizesOfFew) {
   for (const std::uint64_t first_seed : {1, 20261126}) {
     std::vector<SizeCoverage> sizes;
@@ -104,15 +106,16 @@ TYPED_TEST(Plan, DrawsEveryValueOfSizesOfFew) {
   }
 }
 
-/// In modes 7 and 8 the pages require that preTokens is at least the number of keys of the band's
-/// sequence (FAG-C69a). The forward operator requires the same in TND. So in these modes preTokens
-/// masks no key.
+/// In modes 7 and 8 one sequence has a band mask. The documentation requires that preTokens is at
+/// least the number of keys of this sequence (FAG-C69a; for the forward, only in TND). So preTokens
+/// cannot mask a key in these modes.
 bool masks_nothing(std::string_view field, std::string_view place) {
   return field == "pre_tokens" &&
          (place.find("sparse_mode=7") != place.npos || place.find("sparse_mode=8") != place.npos);
 }
 
-/// If a kernel used a wrong value of any field in the formulas, some case would detect it.
+/// If a kernel used a wrong value for any field that the formulas read, the result of at least one
+/// case would change.
 TYPED_TEST(Plan, HasCasesThatDependOnEveryFieldOfTheFormulas) {
   for (const FieldCoverage& field : field_coverage<TypeParam>(this->cases)) {
     EXPECT_GT(field.places, 0) << field.field;

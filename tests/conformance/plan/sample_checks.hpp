@@ -14,10 +14,10 @@
 #include "assay/conformance/report/record.hpp"
 #include "plan/forbidden.hpp"
 
-/// Properties of the sweep plans of all operators.
+/// Checks properties of the planned cases of all operators.
 namespace assay::conformance::testing {
 
-/// The plan of a sweep without options; it is made only once.
+/// Returns the plan of a sweep without options. The plan is made only once.
 template <class Op>
 const std::vector<Case<Op>>& default_cases() {
   static const auto cases = sample<Op>({});
@@ -29,7 +29,8 @@ bool is_value_case(const Case<Op>& c) {
   return c.track != Track::arguments;
 }
 
-/// Sets the axis and the value in a text like "entry_point=u1".
+/// Parses a text such as "entry_point=u1", and stores the value u1 for the field entry_point in
+/// `choice`.
 inline void decide(Choice& choice, const Axes& axes, const std::string& text) {
   const std::size_t equals = text.find('=');
   const auto axis = std::ranges::find(axes.all, text.substr(0, equals), &Axis::name);
@@ -38,8 +39,8 @@ inline void decide(Choice& choice, const Axes& axes, const std::string& text) {
       static_cast<std::size_t>(value - axis->values.begin());
 }
 
-/// Calls visit(case) for every case from `draw(choice, lot)` that contains the pair. Returns the
-/// number of these cases.
+/// Makes random cases with `draw(choice, lot)`, where `lot` is the seed. Calls visit(case) for
+/// every case that has the two values in `cell`. Returns the number of these cases.
 template <class Op, class Draw, class Visitor>
 std::size_t visit_draws_of(const PairCoverage::Cell& cell, const ChoiceSpace& space, Draw&& draw,
                            Visitor&& visit) {
@@ -65,9 +66,10 @@ std::size_t visit_draws_of(const PairCoverage::Cell& cell, const ChoiceSpace& sp
   return visited;
 }
 
-/// Checks a forbidden pair in both directions. First, a call that has the pair and is otherwise
-/// legal breaks a named requirement that is neither open nor disputed. Second, no call with the
-/// pair is legal, whatever its other choices are.
+/// Checks every combination of two values that the plan forbids. First, a call with these values
+/// that is otherwise legal must violate a requirement that the combination names. This requirement
+/// must be binding (neither open nor disputed). Second, no call with both values may be legal,
+/// whatever its other values are.
 template <class Op, class Draw>
 void expect_forbidden_pairs_to_break_what_they_name(Draw&& draw) {
   const ChoiceSpace& space = Suite<Op>::axes()->space;

@@ -13,8 +13,8 @@
 namespace assay::conformance {
 namespace {
 
-/// Five factors. Some exclusions contain two or three of them; together they forbid more than each
-/// one alone.
+/// Makes five fields with rules that exclude combinations of two or three values. Together the
+/// rules exclude more triples than each rule alone.
 ChoiceSpace crooked() {
   const auto forbids = [](std::string_view id) { return Reason{Why::forbidden, id}; };
   return {{3, 2, 3, 2, 2},
@@ -25,7 +25,8 @@ ChoiceSpace crooked() {
             }}}};
 }
 
-/// Returns all complete choices, found by testing each of them.
+/// Returns all combinations with a value for every field that `space` admits, by testing each
+/// combination.
 std::vector<Choice> admitted(const ChoiceSpace& space) {
   std::vector<Choice> all;
   Choice choice(space.sizes().size(), 0);
@@ -98,7 +99,8 @@ TEST(TripleCover, AddsOnlyNewTuplesAndKeepsFixedValues) {
   for (const Choice& choice : some) EXPECT_EQ(choice[4], 1u);
 }
 
-/// Counts only planned cases; a sweep finds out whether they conform.
+/// Counts the combinations of values in planned cases. No kernel runs in this test; only a sweep
+/// tests kernels.
 template <class Op>
 PairCoverage planned(const SamplingPlan& plan) {
   PairCoverage coverage = pair_coverage<Op>();

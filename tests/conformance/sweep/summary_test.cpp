@@ -22,7 +22,8 @@ ExitCode exit_code_of(std::initializer_list<Verdict> verdicts) {
   return summary.exit_code();
 }
 
-/// Two requirements that a call can satisfy or break, and one that calls can only break.
+/// Makes a summary with three requirements: calls can satisfy or violate A and B, but can only
+/// violate C.
 Summary with_three_rows() {
   Summary summary;
   summary.requirements.requirements = {{.id = "A", .has_accept = true, .has_reject = true},
@@ -133,8 +134,9 @@ TEST(RequirementCoverage, IgnoresARowThatTheTableDoesNotHave) {
   EXPECT_EQ(summary.requirements.rejected(), 0);
 }
 
-/// A summary in which both sides of every requirement (accepted and rejected) are exercised, but no
-/// variant or violation is.
+/// Makes a summary in which, for every requirement, a call that satisfies it was accepted and a
+/// call that violates it was rejected. But no variant (unusual legal form of a call) has run, and
+/// no named violation of a requirement.
 Summary with_every_side_of_a_table() {
   Summary summary;
   summary.requirements = requirement_coverage<Op>();
@@ -173,8 +175,8 @@ TEST(RequirementCoverage, SaysOfEveryRowWithoutASideWhy) {
   EXPECT_GT(without, 20);
 }
 
-/// The summary lists variants and violations that no case exercises. It must print "none" here,
-/// because the default plan contains all of them.
+/// The summary lists the variants (unusual legal forms of a call) and the named violations that did
+/// not run. The list must be empty here, because the default plan contains all of them.
 template <class AnyOp>
 void expect_every_way_planned() {
   Summary summary;
@@ -194,8 +196,8 @@ TEST(RequirementCoverage, OfTheDefaultPlanLeavesOutNoWay) {
   expect_every_way_planned<spec::NsaCompressGrad>();
 }
 
-/// A limit that is reached on one entry point does not count as reached on another entry point
-/// whose page states the same limit.
+/// Several entry points may document the same limit. A call that reaches the limit on one entry
+/// point does not count for the others.
 TEST(RequirementCoverage, CountsARequirementOnEveryEntryPointWhosePageStatesIt) {
   Summary summary = with_every_side_of_a_table();
   const auto row = std::ranges::find(summary.requirements.requirements, "FAG-C39",
@@ -218,8 +220,8 @@ TEST(RequirementCoverage, CountsARequirementOnEveryEntryPointWhosePageStatesIt) 
   EXPECT_TRUE(missing("FAG-C39 on u3"));
 }
 
-/// On each entry point whose page states a limit, the default plan contains calls that reach it and
-/// calls that break it.
+/// For each entry point with a documented limit, the default plan contains calls that reach the
+/// limit and calls that exceed it.
 template <class AnyOp>
 void expect_every_stated_side_planned() {
   RequirementCoverage coverage = requirement_coverage<AnyOp>();
@@ -233,7 +235,8 @@ void expect_every_stated_side_planned() {
         coverage.accept(requirement.id, entry_point);
   }
   std::vector<std::string> none_breaks_alone;
-  // g3 has no fp32, so each type of slopes breaks a disputed requirement in addition to FAG-C80.
+  // Entry point g3 does not accept fp32. So a call of g3 with slopes that violates FAG-C80 always
+  // violates a disputed requirement, too.
   if constexpr (std::same_as<AnyOp, spec::FlashAttentionScoreGrad>)
     none_breaks_alone.push_back("FAG-C80 on g3");
   EXPECT_EQ(coverage.unexercised(), none_breaks_alone);

@@ -14,15 +14,16 @@
 namespace assay::conformance {
 namespace {
 
-/// A planned case with its real duration.
+/// A planned case with its expected cost and its real duration.
 struct Simulated {
   ExpectedCost expected;
   double seconds;
 };
 
-/// A small model of a full sweep of about 1,000 s: refusals that take 30 times the expected time,
-/// exact cases, relations that take a fifth of the expected time, and bound cases up to the largest
-/// models.
+/// Simulates the cases of a full sweep of about 1,000 s. Refused calls take 30 times the expected
+/// time. Relations (comparisons of several runs) take a fifth of the expected time. The other cases
+/// are compared bit by bit (exact cases) or with error bounds. The largest ones have the sizes of
+/// the largest models.
 std::vector<Simulated> full_sweep(double kernel) {
   std::vector<Simulated> cases;
   for (int k = 0; k < 900; ++k) cases.push_back({{"op arguments", 1e-4}, 3e-3});
@@ -43,9 +44,9 @@ std::vector<ExpectedCost> plan_of(const std::vector<Simulated>& cases) {
   return plan;
 }
 
-/// Returns the part of the total time after which the first estimate appears. From then on every
-/// estimate must be within a factor of `times` of the true remaining time, except in the last two
-/// hundredths.
+/// Returns the fraction of the total time after which the first estimate appears. From then on
+/// every estimate must be within a factor of `times` of the true remaining time. The last two
+/// percent of the time are not checked.
 double first_estimate(const std::vector<Simulated>& cases, double times) {
   double total = 0, passed = 0, first = -1;
   for (const Simulated& c : cases) total += c.seconds;
@@ -99,8 +100,9 @@ TEST(TimeLeft, OfAFinishedPlanIsNothing) {
   EXPECT_EQ(left.share_done(), 1.0);
 }
 
-/// Returns the last progress line at several moments of a simulated clock. A case takes `own_times`
-/// times the interval between two moments, as with overlapping cases.
+/// Returns the progress lines of a sweep with a simulated clock. A case ends every
+/// `second_of_a_case` seconds. The duration of a case is `own_times` times this interval, as if
+/// several cases ran at the same time.
 std::vector<std::string> printed(double second_of_a_case, double own_times = 1, double budget = 0) {
   double now = 0;
   std::ostringstream out;
@@ -155,7 +157,8 @@ TEST(Console, PromisesNoMoreThanTheBudget) {
   EXPECT_EQ(lines[3], "3 of 100 cases, 0 not conforming, about 0 s of the budget left");
 }
 
-/// The progress bar is drawn ten times a second, and also for the first and the last case.
+/// The progress bar is drawn at most ten times a second, and always for the first and the last
+/// case.
 TEST(Console, ABarIsDrawnToItsEnd) {
   std::ostringstream out;
   ConsoleListener console(out, Progress::bar, std::vector<ExpectedCost>(3, {"kind", 1}), 0,

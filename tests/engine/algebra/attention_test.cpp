@@ -9,7 +9,7 @@
 #include "assay/reference/flash_attention_score_grad.hpp"
 #include "attention_problem.hpp"
 
-/// Tests the formula of attention, evaluated with every number type (A1 to A12 of
+/// Tests the formula of attention, evaluated with every number type (equations A1 to A12 of
 /// engine/README.md).
 namespace assay::engine::attention {
 namespace {
@@ -30,8 +30,8 @@ Named named(
   return made;
 }
 
-/// Test heads: dense, masked with rows that attend to nothing, with dropout, peaked, with one key,
-/// with one query, and with every field of a call.
+/// Makes test heads: without a mask, with a mask and rows that attend to no key, with dropout, with
+/// a peaked softmax, with one key, with one query, and with every field of a call.
 std::vector<Named> heads() {
   return {
       named("dense", {}),
@@ -66,8 +66,8 @@ class Attention : public testing::TestWithParam<Named> {};
 INSTANTIATE_TEST_SUITE_P(Heads, Attention, testing::ValuesIn(heads()),
                          [](const auto& tested) { return tested.param.name; });
 
-/// The largest error that the double arithmetic of the test itself adds, as a multiple of the
-/// bound.
+/// The double arithmetic of the test itself has rounding errors, too. A measured error may
+/// therefore exceed its bound by at most this factor.
 constexpr double own_roundings = 1 + 0x1p-20;
 
 TEST_P(Attention, ValueIsTheNaiveOneAndEveryReadingHasIt) {
@@ -108,7 +108,7 @@ TEST_P(Attention, RandomSignsStayWithinBothBounds) {
   }
 }
 
-/// The largest error of an element over all tested signs, as a multiple of its rigorous bound.
+/// The smallest and the largest value of error / rigorous bound, over several elements.
 struct Reach {
   double least = HUGE_VAL, most = 0;
 };
@@ -164,8 +164,8 @@ TEST_P(Attention, SumsAndCastsOfThatKernelStayWithinTheProvenBound) {
   }
 }
 
-/// Removes a rounding from the formula, and returns whether the errors of the step-by-step kernel
-/// then exceed the bound.
+/// Removes the error term `injected` from the tolerance. Returns whether the errors of the
+/// step-by-step kernel then exceed the bound.
 bool caught(const Head& head, const Injected& injected) {
   const auto reached = reach(head, bounds(head, {}, injected), [&](const Shares& shares) {
     return stepwise_gradients(head, shares);
@@ -183,21 +183,24 @@ Head coarse(const Draw& draw, const std::function<void(Call&)>& declare) {
   return named("", draw, declare).head;
 }
 
-/// The indices of roundings and dot products are those in the text of the formula.
+/// Roundings and dot products have numbers, in the order in which they occur in the source text of
+/// the formula.
 std::vector<Bug> bugs() {
-  // Here scores are far from their maximum, so the rounding of the scores causes the largest error.
+  // In this head the scores are far from their maximum, so the rounding of the scores causes the
+  // largest error.
   Head far = coarse({.dim = 1, .size = 2, .seed = 21}, [](Call& c) { c.exp_error = 0; });
   for (double& x : far.query) x = 64;
   for (double& x : far.key) x = 1;
   for (double& m : far.max) m = 0;
   for (double& z : far.sum) z = std::exp(32.0) * 7;
-  // Here dot products are long and sums are short.
+  // These heads have many channels and few keys, so the dot products are long and the sums over
+  // keys are short.
   const Draw many = {.dim = 64, .dim_v = 64, .seed = 22};
   Head fused = far;
   fused.call.fused = true;
   const auto narrow = [](Call& c) { c.units.u_sum = 0x1p-16; };
-  // Here scores and row terms (sums of dy * output) are 0, so that every other rounding has its
-  // full size.
+  // In this head all scores and row terms (sums of dy * output) are 0, so every other rounding
+  // error has its full size.
   Head level = coarse({.keep_prob = 0.5, .seed = 25}, [](Call& c) { c.exp_error = 0; });
   for (double& x : level.query) x = 0;
   give_forward(level);
@@ -238,7 +241,8 @@ TEST_P(IncompleteFormula, IsCaughtByTheStepwiseKernel) {
 }
 
 TEST(AttentionFormula, OneKeyByHand) {
-  // S = 0.5 * 2 * 4 = 4 = m, P = 1, dP = 3 * 5 = 15, delta = 3 * 1, dS = 12.
+  // Computed by hand: the only score S = 0.5 * 2 * 4 = 4 is also the maximum, so P = 1. dP = 3 * 5
+  // = 15, the row term delta = 3 * 1 = 3, and dS = P (dP - delta) = 12.
   Head head = {.queries = 1,
                .keys = 1,
                .dim = 1,
@@ -257,11 +261,12 @@ TEST(AttentionFormula, OneKeyByHand) {
   EXPECT_EQ(value.dq[0], 0.5 * 12 * 4);
   EXPECT_EQ(value.dk[0], 0.5 * 12 * 2);
   EXPECT_EQ(value.dv[0], 3);
-  // To first order, with u = 2^-24: S has the error 5 u 4 + 3 u (4 + 4 + 4/3); P has 4 u + 2^-22 in
-  // addition.
+  // The errors to first order, with u = 2^-24 (the fp32 rounding unit). The error of the score S is
+  // 5 u * 4 + 3 u (4 + 4 + 4/3) = 48 u. P has this relative error plus 4 u + 2^-22.
   const double u = 0x1p-24, p = (20 + 28 + 4 + 4) * u;
   EXPECT_NEAR(bounds(head, {}).dv[0].rigorous, 3 * (p + u), 1e-10);
-  // dP has the error 5 u 15, delta (5 + 2) u 3, their difference 2 u (15 + 3), dS 2 u 12.
+  // The errors of the next steps, with u = 2^-24 (the fp32 rounding unit): 5 u * 15 for dP = 15, (5
+  // + 2) u * 3 for delta = 3, 2 u (15 + 3) for their difference, and 2 u * 12 for dS = 12.
   const double ds = 12 * p + (75 + 21 + 36 + 24) * u;
   EXPECT_NEAR(bounds(head, {}).dq[0].rigorous, 0.5 * 4 * ds, 1e-9);
   EXPECT_NEAR(bounds(head, {}).dk[0].rigorous, 0.5 * 2 * ds, 1e-9);

@@ -11,8 +11,8 @@
 #include "assay/reference/nsa_compress_grad.hpp"
 #include "bilinear/arithmetic.hpp"
 
-/// Tests the formula of the compression, evaluated with every number type, against the operator's
-/// definition.
+/// Evaluates the formula of the compression with every number type, and compares the results with
+/// those of the reference.
 namespace assay::engine::compress {
 namespace {
 
@@ -24,7 +24,8 @@ const Store bfloat16(8, -126, Direction::nearest_even);
 const Units units;
 const Call staged_call = {.stage = bfloat16}, in_parts = {.part = bfloat16};
 
-/// One element of a gradient: the pairs of numbers whose products are added.
+/// The two factors of each product in a sum. The sum of these products is one element of a
+/// gradient.
 using Factors = std::vector<std::pair<double, double>>;
 
 /// A sequence of one head, split into windows.
@@ -97,13 +98,13 @@ void expect_readings(const Factors& factors, const reference::Quad& defined) {
   EXPECT_EQ(naive(factors), defined);
   EXPECT_NEAR(element.value, defined.convert_to<double>(), 1e-14);
   const auto bound = bound_of(element, {.lambda = mean_free_factor(1, 1e-9)});
-  // The error is largest if all rounding errors have the same sign. The bound must not be larger
-  // than this error.
+  // If all rounding errors have the same sign, the error is largest and must reach the bound, so
+  // that the bound is not too large.
   const double worst = with_errors(factors, [](const Source&) { return 1.0; }) - element.value;
   EXPECT_LE(worst, bound.rigorous);
   EXPECT_GE(worst, 0.999999 * bound.rigorous);
-  // If a kernel rounds intermediates as declared, it differs from the definition by the known
-  // errors of its stores.
+  // The kernel rounds each product as declared. The judge can compute these rounding errors (their
+  // sum is called drift), so the result must equal the exact value plus the drift.
   double staged = 0;
   for (const auto& [a, b] : factors) {
     const double step = std::ldexp(1.0, std::ilogb(a * b) - 7);
@@ -117,8 +118,8 @@ void expect_readings(const Factors& factors, const reference::Quad& defined) {
   }
 }
 
-/// A kernel adds the products of a window, with a rounding error in each addition, and then rounds
-/// the sum. No kernel exceeds the bound, and the largest possible error reaches it.
+/// The kernel adds the products of a window, with a rounding error in each addition, and then
+/// rounds the sum. A kernel cannot exceed the bound, and the largest possible error reaches it.
 void expect_contribution(const Factors& factors) {
   double value = 0, magnitude = 0;
   for (const auto& [a, b] : factors) value += a * b, magnitude += std::abs(a * b);

@@ -9,7 +9,7 @@
 #include "assay/engine/algebra/plain.hpp"
 #include "bilinear/arithmetic.hpp"
 
-/// The equations of engine/README.md with numbers that can be checked by hand.
+/// Tests the equations of engine/README.md with numbers that can be checked by hand.
 namespace assay::engine {
 namespace {
 
@@ -161,8 +161,8 @@ TEST(Tolerance, AnExponentialGrowsItsErrorAndKeepsTheRowsShareInItsDerivative) {
   EXPECT_NEAR(p.shared, (0.125 + rho * rho) / 2, 1e-10);
 }
 
-// README A6. Below e^-709 the exponential counts as 0; the bound contains an error term (residue)
-// of this size.
+// Equation A6 of engine/README.md. Below e^-709 the exponential counts as 0. The bound of such a P
+// has a separate term for small errors, so the error here is 0.
 TEST(Tolerance, AnExponentialThatVanishesHasNoError) {
   const Reading on(Units{}, {});
   Number x = on.exact(-1e38);
@@ -265,8 +265,8 @@ TEST(Bound, LambdaOfOneSumAndOneInABillion) {
   EXPECT_EQ(mean_free_factor(0, 1e-9), mean_free_factor(1, 1e-9));
 }
 
-// Compression (engine/README.md A2, A3, A7, equation E31): one product, whose rounding error the
-// engine knows exactly.
+// Equations A2, A3, A7 and E31 of engine/README.md, for the compression operator: one product that
+// the kernel rounds to bf16. The engine knows this rounding error exactly.
 TEST(Compress, AStagedProductErrsByHalfAStepAndItsDriftIsThatError) {
   const Units units;
   const ToleranceReading<double, 0> on(units, {});

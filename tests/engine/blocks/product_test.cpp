@@ -33,7 +33,7 @@ T panel_number(const std::vector<T>& panels, std::int64_t depth, std::int64_t k,
   return panels[static_cast<std::size_t>((j / width * depth + k) * width + j % width)];
 }
 
-/// The definition of the matrix product, one element at a time.
+/// Computes the matrix product by its definition, one element at a time.
 template <class T>
 std::vector<T> defined(const Product<T>& p, const std::vector<T>& b, std::vector<T> c) {
   for (std::int64_t i = 0; i < p.rows; ++i)
@@ -124,7 +124,7 @@ TEST(Operand, PanelsHoldRowsOrTheirTranspose) {
   EXPECT_EQ(panel_number(plain.value, 3, 0, 40), 0);
 }
 
-// All instruction sets give the same bits, so only this test detects which one runs.
+// All instruction sets give the same bits, so no other test can detect that the wrong one runs.
 TEST(Product, EveryKindOfInstructionsHasItsOwn) {
   std::set<const ProductKernels*> found;
   for (const Instructions kind : available_instructions()) found.insert(&kernels(kind));

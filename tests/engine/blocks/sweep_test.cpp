@@ -11,8 +11,8 @@
 
 #include "block_problem.hpp"
 
-/// Compares the results block by block with those of single pairs (B1 to B4 of
-/// engine/blocks/README.md).
+/// Compares results that are computed block by block with the results for single pairs (equations
+/// B1 to B4 of engine/blocks/README.md).
 namespace assay::engine::attention {
 namespace {
 
@@ -75,7 +75,7 @@ class Blocks : public testing::TestWithParam<Named> {};
 INSTANTIATE_TEST_SUITE_P(Heads, Blocks, testing::ValuesIn(heads()),
                          [](const auto& tested) { return tested.param.name; });
 
-/// Calls expect(result pair by pair, result in blocks) for every element.
+/// Calls expect(result for single pairs, result of blocks) for every element of the gradients.
 template <class A, class B, class Expect>
 void for_each_element(const Gradients<A>& a, const Gradients<B>& b, Expect expect) {
   const auto each = [&](const std::vector<A>& of, const std::vector<B>& with, const char* name) {
@@ -88,7 +88,9 @@ void for_each_element(const Gradients<A>& a, const Gradients<B>& b, Expect expec
   each(a.dv, b.dv, "dv");
 }
 
-/// Upper bound of the loss in float if coefficients are about 2^-80 of the largest one.
+/// Returns the largest bound of all elements. The block code uses float, so it loses terms that are
+/// about 2^-80 of the largest one. Therefore the test allows errors of a tiny fraction of the
+/// largest bound.
 double largest_proven(const Gradients<Bound>& bounds) {
   double largest = 0;
   for (const auto* gradient : {&bounds.dq, &bounds.dk, &bounds.dv})
@@ -110,8 +112,8 @@ TEST_P(Blocks, BoundsAreThoseOfPairsAndNeverLess) {
                           {&Bound::probable, &Bound::proven, &Bound::core, &Bound::rigorous}) {
                        ASSERT_TRUE(std::isfinite(block.*member));
                        EXPECT_GE(block.*member, each.*member * (1 - 1e-6));
-                       // With few pairs, `core` is a difference of numbers that are rounded up in
-                       // float.
+                       // If a sum has few terms, its bound `core` is the difference of two float
+                       // numbers that are both rounded up, so it can be slightly too large.
                        EXPECT_LE(block.*member, each.*member * (1 + 3e-5) + far_below);
                      }
                    });

@@ -202,7 +202,7 @@ TEST(Expression, TangentIsAccurate) {
   }
 }
 
-/// A kernel that rounds every operation to fp32, and computes functions in fp32.
+/// Evaluates a formula like a kernel that computes every operation and every function in fp32.
 float in_fp32(const Parsed& parsed, int node, float s) {
   std::vector<float> value;
   for (const Node& of : parsed.graph.nodes()) {

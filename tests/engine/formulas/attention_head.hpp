@@ -14,7 +14,8 @@
 
 namespace assay::engine::attention {
 
-/// A head of attention in the form that a loop over blocks needs. Keeps a reference to the head.
+/// Describes a head of attention in the form that the loops over blocks need. Keeps a reference to
+/// the head.
 class HeadFormula {
  public:
   static constexpr std::size_t symbols = attention::symbols, dots = 2, sides = 1, coefficients = 2;
@@ -38,12 +39,14 @@ class HeadFormula {
   bool drifts() const { return head_.call.stage.drifts(); }
   bool has_constants() const { return head_.call.watches_constants; }
   bool errs(std::size_t symbol) const { return symbol == 0; }
-  /// Arbitrary weights are sufficient for a test.
+  /// For a test, arbitrary weights are sufficient.
   const double* weights(std::size_t sum, std::size_t kind) const {
     return kind == 0 ? head_.weights[sum].data() : nullptr;
   }
 
-  /// P is at most 1 if the statistics belong to these scores; dP and delta are products.
+  /// Returns an upper bound of a coefficient that multiplies rows of an operand in a gradient: P
+  /// times the dropout factor, or dS. P is at most 1 if the statistics belong to these scores. dP
+  /// and delta are dot products.
   double size(std::size_t coefficient) const {
     if (coefficient == 1) return head_.call.kappa;
     const auto largest = [](const std::vector<double>& x) {

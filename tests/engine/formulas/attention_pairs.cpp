@@ -1,6 +1,7 @@
 #include "formulas/attention_head.hpp"
 
-/// This file is compiled once for each instruction set, ASSAY_INSTRUCTIONS.
+/// The build compiles this file once for each instruction set, with a different value of
+/// ASSAY_INSTRUCTIONS.
 namespace assay::engine::attention {
 
 using Compiled = CompiledFor<Instructions::ASSAY_INSTRUCTIONS>;

@@ -13,7 +13,8 @@ using conformance::attention::Pair;
 using conformance::attention::Row;
 using conformance::attention::symbols;
 
-/// Operands of a head, row by row; `kappa` and `times` of query i and key j at i * keys + j.
+/// The operands of one head, stored row by row. `kappa` (dropout factor) and `times` (0 for a
+/// masked key) have an entry for each query i and key j, at index i * keys + j.
 struct Head {
   std::int64_t queries = 0, keys = 0, dim = 0, dim_v = 0;
   std::vector<double> query, key, value, dy, attention_in;

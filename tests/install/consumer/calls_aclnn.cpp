@@ -1,4 +1,5 @@
-// A caller of the C API: one tensor, and a call that is refused with a message.
+// A program that uses the installed C API: it creates one tensor and makes a call that must be
+// refused with a message.
 #include <acl/acl.h>
 #include <aclnnop/aclnn_nsa_compress_grad.h>
 

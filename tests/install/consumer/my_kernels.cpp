@@ -1,4 +1,5 @@
-// The program of a user: a kernel written from the formulas, with the command line of Assay.
+// A user's own program, built with the installed package: a kernel written from the formulas, with
+// the command line of Assay.
 #include <assay/cli/main.hpp>
 #include <cmath>
 
@@ -7,7 +8,7 @@ using Op = spec::FlashAttentionScoreGrad;
 
 namespace {
 
-/// Dense attention without a mask, computed in double; the results are rounded once.
+/// Dense attention without a mask, computed in double. The results are rounded once.
 class Plain final : public spec::Implementation<Op> {
  public:
   std::string name() const override { return "plain"; }

@@ -14,10 +14,11 @@
 #include "geometries.hpp"
 #include "rounding.hpp"
 
-/// Tests of the kernels of NsaCompress and of its gradient.
+/// Checks for the test kernels of NsaCompress and its gradient.
 namespace assay::mutants::compress {
 
-/// A call with its inputs, and with the outputs that the formulas give without rounding.
+/// A call with its inputs and its expected outputs. The formulas give the expected outputs without
+/// rounding.
 template <class Op>
 struct Sample {
   spec::CompressionProblem problem;
@@ -26,11 +27,12 @@ struct Sample {
   std::vector<std::vector<double>> expected = {};
 };
 
-/// exact: numbers whose sums are exact in fp32, so that kernels differ only if their formulas
-/// differ. rounding: numbers whose sums are rounded.
+/// The type of input values. With `exact` all sums are exact in fp32, so two kernels differ only if
+/// their formulas differ. With `rounding` the sums are rounded.
 enum class Numbers { exact, rounding };
 
-/// Fills with integers up to `largest` in magnitude (exact), or with arbitrary numbers.
+/// Fills the tensor with integers up to `largest` in magnitude (Numbers::exact), or with arbitrary
+/// numbers.
 inline void fill(spec::Tensor& tensor, Numbers numbers, std::uint32_t largest,
                  std::uint32_t& state) {
   for (const std::int64_t element : viewed_elements(tensor)) {
@@ -56,7 +58,7 @@ spec::Call<Op> call_of_geometry(const Geometry& geometry) {
                  geometry.outputs);
 }
 
-/// Makes a sample. `formulas(sample)` sets the expected values.
+/// Makes a call with inputs. `formulas(sample)` computes the expected outputs.
 template <class Op>
 Sample<Op> sample_of(Geometry geometry, spec::DType dtype, Numbers numbers,
                      void (*formulas)(Sample<Op>& sample)) {
@@ -97,8 +99,8 @@ std::vector<Sample<Op>> exact_samples(void (*formulas)(Sample<Op>& sample)) {
   return all;
 }
 
-/// Returns whether the viewed elements equal the expected ones, rounded as declared, and all other
-/// bytes are unchanged.
+/// Returns whether the elements of the view equal the expected ones, rounded as declared, and
+/// whether all other bytes are unchanged.
 inline bool is_right(const spec::Tensor& tensor, const std::vector<double>& expected,
                      spec::Rounding rounding) {
   spec::Tensor golden = tensor;
@@ -133,7 +135,8 @@ void expect_all_exact(const std::vector<MutantOf<Op>>& variants,
       EXPECT_TRUE(is_exact(variant, samples[k])) << variant.name << " on sample " << k;
 }
 
-/// Expects that each mutant is wrong on some sample; exceptions: names with these endings.
+/// Expects that each mutant (kernel with an injected fault) is wrong on at least one sample. Skips
+/// mutants whose name ends with a text in `except`.
 template <class Op>
 void expect_each_wrong(const std::vector<MutantOf<Op>>& mutants,
                        const std::vector<Sample<Op>>& samples,
@@ -148,7 +151,8 @@ void expect_each_wrong(const std::vector<MutantOf<Op>>& mutants,
   }
 }
 
-/// Expects that runs differ if the mutant is `unsteady`, and never if it declares a fixed order.
+/// Expects that the mutant `unsteady` gives different bits in different runs, and that kernels that
+/// declare a fixed order of additions do not.
 template <class Op>
 void expect_fixed_orders(const std::vector<MutantOf<Op>>& variants, const MutantOf<Op>& unsteady,
                          const Sample<Op>& sample) {
@@ -174,7 +178,8 @@ void expect_fixed_orders(const std::vector<MutantOf<Op>>& variants, const Mutant
   EXPECT_TRUE(differs(unsteady));
 }
 
-/// The id of the requirement whose check refuses the call; empty if no check refuses it.
+/// Returns the id of the requirement whose check refuses the call. Returns an empty text if no
+/// check refuses the call.
 template <class Op>
 std::string refusal(const MutantOf<Op>& mutant, const spec::Call<Op>& call) {
   try {
@@ -186,9 +191,10 @@ std::string refusal(const MutantOf<Op>& mutant, const spec::Call<Op>& call) {
   return "";
 }
 
-/// Expects that the first two mutants, which are correct, accept every legal call and refuse a call
-/// with the check of the requirement that it breaks (the first: only if a kernel must refuse it),
-/// and that a mutant without one check accepts a call that breaks this requirement.
+/// Tests the argument checks of the mutants (changed kernels). The first two mutants are correct:
+/// they accept every legal call, and the check of the violated requirement refuses an illegal one.
+/// The first mutant has only the checks that a kernel must have. Other mutants lack one check, and
+/// must accept a call that violates its requirement.
 template <class Op>
 void expect_checks_of_requirements(const std::vector<MutantOf<Op>>& mutants) {
   const spec::Call<Op> plain = call_of_geometry<Op>({.problem = geometries().front().problem});
@@ -202,8 +208,8 @@ void expect_checks_of_requirements(const std::vector<MutantOf<Op>>& mutants) {
     for (const auto& violation : row.violations) {
       spec::Call<Op> call = plain;
       violation.apply(call);
-      // The check of the requirement that the call breaks must refuse the call; if the call breaks
-      // several requirements, the check of any of them.
+      // The call must be refused by the check of the requirement that it violates. If it violates
+      // several requirements, each of their checks may refuse it.
       const auto is_expected = [&](const std::string& id) {
         return id == row.id || std::ranges::find(row.implies, id) != row.implies.end();
       };

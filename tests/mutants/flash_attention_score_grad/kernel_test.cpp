@@ -13,12 +13,12 @@
 namespace assay::mutants {
 namespace {
 
-/// In fp32 no intermediate result is rounded to a narrower type, so the only error comes from
-/// adding about ten terms.
+/// In fp32 no intermediate result is rounded to a narrower type. So the only error comes from
+/// adding about ten terms, and this tolerance is sufficient.
 constexpr double tolerance = 1e-4;
 
-/// A geometry with few keys and more than 122 queries, since one mutant loses the rows of dq after
-/// row 122.
+/// Returns a problem with few keys and more than 122 queries, because one mutant (changed kernel)
+/// loses the rows of dq after row 122.
 Geometry many_queries() {
   Geometry geometry = geometries().front();
   Op::Problem& p = geometry.problem;
@@ -29,8 +29,8 @@ Geometry many_queries() {
 const std::vector<Sample>& samples() {
   static const std::vector<Sample> all = [] {
     std::vector<Geometry> known = geometries();
-    // Geometries with storages of 8 GiB are tested only by the judge, which stores only the bytes
-    // that are written.
+    // Problems with storages of 8 GiB are left out here. Only the judge can test them, because it
+    // stores only the bytes that are written.
     std::erase_if(known, [](const Geometry& g) { return g.inputs.all() == spec::Striding::far; });
     known.push_back(many_queries());
     std::vector<Sample> drawn;
@@ -47,7 +47,8 @@ double worst_error_of(const Mutant& mutant, const Sample& sample) {
   return worst_error(sample, outputs);
 }
 
-/// With such large distances, the bias increases the rounding error of a score in fp32.
+/// With large start indices the distances are large, and the bias increases the rounding error of a
+/// score in fp32.
 double tolerance_of(const Sample& sample) {
   const auto& start = sample.problem.q_start_idx;
   return start.empty() ? tolerance : tolerance * std::max(1.0, 2e-3 * double(start[0]));
@@ -60,12 +61,12 @@ TEST(Kernel, HealthyVariantsAgreeWithTheFormulasOnEveryGeometry) {
           << mutant.name << " on geometry " << k;
 }
 
-/// This mutant needs more than 32 heads. No geometry has so large a number, because every run of
-/// the kill table would take longer.
+/// This mutant (faulty kernel) is wrong only with more than 32 heads. The common test problems have
+/// fewer heads, because more would make every run of all mutants slower.
 constexpr std::string_view of_many_heads = "bias_of_head_in_5_bits";
 
-/// Tests injected faults that have an effect in fp32 and can be detected without the judge's other
-/// rules.
+/// Tests injected faults that are visible in fp32 and are detected by comparing outputs, without
+/// the judge's other rules.
 TEST(Kernel, EveryInjectedFaultChangesTheGradientsOfSomeGeometry) {
   for (const auto& family :
        {mask_mutants(), head_and_scale_mutants(), tile_mutants(), sequence_mutants(),
@@ -91,8 +92,8 @@ TEST(Kernel, ABiasOfMoreThan32HeadsShowsThatHeadsAreTakenIn5Bits) {
   EXPECT_GT(worst_error_of(*mutant, sample), 10 * tolerance_of(sample));
 }
 
-/// The shift of 1024 rows affects only longer sequences. Such sequences would make the kill table
-/// too slow.
+/// The bias has 1024 rows, so only longer sequences show a wrong offset. The common test problems
+/// are shorter, because longer ones would make every run of all mutants slower.
 TEST(Kernel, CompressedBiasOfAPaddedLayoutHoldsItsLastRows) {
   Geometry geometry = geometries().front();
   geometry.entry_point = spec::FlashEntryPoint::g2;

@@ -31,13 +31,13 @@ Tensor tensor_of(const spec::Parameter& parameter, double fill) {
   return tensor;
 }
 
-/// Stores value(k) into the k-th element of the view.
+/// Stores value(k) as the k-th element of the view.
 void fill(Tensor& tensor, const std::function<double(std::int64_t k)>& value) {
   std::int64_t k = 0;
   for (const std::int64_t element : viewed_elements(tensor)) tensor.store(element, value(k++));
 }
 
-/// The bias of a head at a signed distance: a value that every type can represent.
+/// Returns the bias of a head for a signed distance. Every data type can represent its value.
 double bias_at(std::int64_t head, std::int64_t distance) {
   const auto mixed =
       static_cast<std::uint64_t>(head * 7919 + distance + 4096) * 0x9e3779b97f4a7c15u;
@@ -141,7 +141,8 @@ class Builder {
     return bias_at(k / columns / rows, columns - rows + k / columns % rows - k % columns);
   }
 
-  /// The factors in the documented order: sequence by sequence, head by head, row by row.
+  /// Lists the dropout factors in the documented order: sequence by sequence, head by head, row by
+  /// row.
   void list_drop_factors() {
     for (std::int64_t e = 0; e < score_count(p()); ++e) {
       double factor = 1;
@@ -153,7 +154,7 @@ class Builder {
     }
   }
 
-  /// The element of pse at a multi-index of its shape.
+  /// Returns the element of the bias tensor pse_shift at an index with one entry per axis.
   double pse_at(std::initializer_list<std::int64_t> index) const {
     const Tensor& pse = *sample_.inputs.pse_shift;
     std::int64_t element = pse.offset;
@@ -240,7 +241,7 @@ class Builder {
       sum += views_[left](a.b, a.n, a.s, d) * views_[right](c.b, c.n, c.s, d);
     return sum;
   }
-  /// Adds factor times a row of an input to the row of a gradient.
+  /// Adds `factor` times a row of an input to a row of a gradient.
   void add(std::size_t gradient, const spec::RowPosition& to, double factor, View view,
            const spec::RowPosition& from) {
     const spec::Extents& e = sample_.expected[gradient].extents;
@@ -280,7 +281,8 @@ class Builder {
     }
   }
 
-  /// Stores the statistics and the output of the row; returns its probabilities.
+  /// Stores the softmax statistics and the output of the row, and returns the probabilities of the
+  /// row.
   std::vector<double> forward_row(const spec::RowPosition& row, std::vector<double> scores,
                                   std::span<const double> factors) {
     double top = -largest_float, sum = 0;

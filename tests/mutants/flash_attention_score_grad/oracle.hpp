@@ -7,14 +7,15 @@
 
 namespace assay::mutants {
 
-/// A gradient in double, row by row in the order of `Extents::row`.
+/// A gradient in double, stored row by row in the order of `Extents::row`.
 struct ExactGradient {
   spec::Extents extents;
   std::vector<double> values;
 };
 
-/// Random tensors of one call with the statistics and the output of an exact forward, and its exact
-/// gradients, computed by the formulas pair by pair. Only the tests of the plain kernel use it.
+/// Random tensors for one call, with the statistics and the output of an exact forward, and with
+/// the exact gradients. The formulas are evaluated for each pair of query and key. Only the tests
+/// of the plain kernel use this type.
 struct Sample {
   spec::FlashAttentionScoreGrad::Problem problem;
   spec::FlashAttentionScoreGrad::Inputs inputs;
@@ -24,8 +25,8 @@ struct Sample {
 
 Sample sample_of(const Geometry& geometry, spec::DType dtype, std::uint64_t seed);
 
-/// The largest |error| of all gradients, divided by the largest exact value of the same gradient;
-/// infinite if an element is not finite.
+/// Returns the largest |error| of all gradients, relative to the largest exact value of the same
+/// gradient. Infinite if an element is not finite.
 double worst_error(const Sample& sample, const spec::FlashAttentionScoreGrad::Outputs& outputs);
 
 }  // namespace assay::mutants

@@ -6,7 +6,7 @@
 namespace assay::mutants::compress::forward {
 namespace {
 
-/// Evaluates the formula, term by term.
+/// Evaluates the formula for the expected outputs, term by term.
 void compress(Sample<Op>& s) {
   const Problem& p = s.problem;
   const std::vector<double> x = values(s.inputs.input), weight = values(s.inputs.weight);
@@ -34,7 +34,8 @@ TEST(CompressForwardKernel, HealthyVariantsAreExactWhereTheSumsAre) {
   expect_all_exact(healthy_kernels(), samples());
 }
 
-/// Tests injected faults that need none of the judge's other rules and no large storage.
+/// Tests injected faults that are detected by comparing outputs, without the judge's other rules
+/// and without a large storage.
 TEST(CompressForwardKernel, EveryInjectedFaultShowsOnSomeGeometry) {
   for (const auto& family : {number_mutants(), public_faults(), generated_mutants<Op>()})
     expect_each_wrong(family, samples(), {"undeclared_order", "crashes", "bytes_in_32_bits"});
@@ -47,7 +48,7 @@ TEST(CompressForwardKernel, RunsDifferOnlyWhereTheOrderOfTokensDoes) {
       sample_of<Op>(geometries()[9], spec::DType::fp16, Numbers::rounding, compress));
 }
 
-/// The example in the documentation page: adjacent windows, and all numbers are 1.
+/// The example in the documentation: the windows are adjacent, and all numbers are 1.
 TEST(CompressForwardKernel, AddsUpTheOnesOfTheExample) {
   const Geometry example = {.problem = {.seq = 64, .compress_stride = 32}};
   auto sample = sample_of<Op>(example, spec::DType::fp16, Numbers::exact, compress);

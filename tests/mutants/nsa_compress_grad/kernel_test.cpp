@@ -6,7 +6,7 @@
 namespace assay::mutants::compress::grad {
 namespace {
 
-/// Evaluates the formulas, term by term.
+/// Evaluates the formulas for the expected gradients, term by term.
 void differentiate(Sample<Op>& s) {
   const Problem& p = s.problem;
   const std::vector<double> g = values(s.inputs.output_grad), x = values(s.inputs.input),
@@ -38,7 +38,7 @@ TEST(CompressKernel, HealthyVariantsAreExactWhereTheSumsAre) {
   expect_all_exact(healthy_kernels(), samples());
 }
 
-/// Tests injected faults that need none of the judge's other rules.
+/// Tests injected faults that are detected by comparing outputs, without the judge's other rules.
 TEST(CompressKernel, EveryInjectedFaultShowsOnSomeGeometry) {
   for (const auto& family : {window_mutants(), sum_mutants(), output_mutants()})
     expect_each_wrong(family, samples(), {"undeclared_order", "crashes"});

@@ -19,7 +19,7 @@ using test::selected::Gradients;
 using test::selected::oracle;
 using test::selected::values;
 
-/// The error of rounding P, dS and the result to fp16, relative to the largest element.
+/// The error from rounding P, dS and the result to fp16, relative to the largest element.
 constexpr double tolerance = 2e-3;
 
 struct Sample {
@@ -48,7 +48,8 @@ Op::Problem causal(Op::Problem p) {
   return p;
 }
 
-/// Unordered lists with duplicates, including blocks in the future.
+/// Returns problems with unordered lists of blocks, with duplicates, and with blocks that lie after
+/// the query.
 std::vector<Example> examples() {
   Op::Problem masked_only = packed();
   masked_only.atten_mask = spec::SelectedMask::compressed;
@@ -56,14 +57,14 @@ std::vector<Example> examples() {
   wide.batch = 1, wide.lengths_q = {}, wide.lengths_kv = {}, wide.seq_q = 3, wide.seq_kv = 384;
   wide.heads_q = 17, wide.heads_kv = 1;
   wide.selected_block_size = 128, wide.selected_block_count = 2;
-  // The number of blocks exceeds 8 bits, the number of tokens is 25 (one more than the number of
-  // cores), and a group has 7 heads.
+  // The number of blocks does not fit in 8 bits. The number of tokens is 25, one more than the
+  // number of cores. A group has 7 heads.
   Op::Problem large = packed();
   large.batch = 1, large.lengths_q = {}, large.lengths_kv = {};
   large.seq_q = 25, large.seq_kv = 257 * 16, large.heads_q = 7, large.heads_kv = 1;
   large.selected_block_count = 2;
   const auto first_and_last = [](const Entry& e) { return std::int64_t{e.slot == 0 ? 256 : 0}; };
-  // The last block of every sequence is not listed.
+  // The lists never contain the last block of a sequence.
   const auto few = [](const Entry& e) { return (e.token + e.kv + e.slot * e.slot) % 2; };
   const auto own_twice = [](const Entry& e) {
     return e.slot == 2 ? std::int64_t{0} : std::min<std::int64_t>(e.token / 16, 2);
@@ -107,7 +108,7 @@ TEST(SelectedKernel, HealthyVariantsAgreeWithTheFormulas) {
 
 TEST(SelectedKernel, EveryInjectedFaultChangesTheGradients) {
   std::size_t bugs = 0;
-  // Only the judge can detect rounding faults.
+  // These faults only change the rounding, so this comparison cannot detect them. The judge can.
   const std::set<std::string> fine = {
       "low_accumulator_dk", "low_accumulator_dv", "low_accumulator_dq",
       "truncating_cast",    "truncating_staging", "staging_undeclared",
@@ -143,7 +144,7 @@ spec::Call<Op> call_of(const Op::Problem& p) {
                        Striding::contiguous);
 }
 
-/// For every requirement the calls that violate it, and the refusal that the table expects.
+/// A call that violates a requirement, and the refusal that the table of requirements expects.
 struct Broken {
   std::string row;
   spec::ExpectedStatus expected;
@@ -162,7 +163,7 @@ std::vector<Broken> broken_calls() {
   return all;
 }
 
-/// Returns whether phase 1 of a mutant refuses the call as the table expects.
+/// Returns whether phase 1 (argument check) of a mutant refuses the call with the expected status.
 bool refuses(const Mutant& mutant, const Broken& broken) {
   try {
     mutant.make()->check(broken.call);

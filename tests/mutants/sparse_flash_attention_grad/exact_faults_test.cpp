@@ -11,13 +11,14 @@
 #include "assay/conformance/result/verdict.hpp"
 #include "assay/mutants/mutant.hpp"
 
-/// Exact cases have no tolerance: every difference is a fault, and no correct kernel differs.
+/// Tests exact cases, in which every correct kernel computes the same bits. They have no tolerance:
+/// every difference is a fault.
 namespace assay::conformance {
 namespace {
 
 using Op = spec::SparseFlashAttentionGrad;
 
-/// Faults in the keys and rows that a kernel uses.
+/// The names of faults in the choice of keys and rows.
 const std::set<std::string> index_faults = {
     "last_entry_lost",     "half_of_long_list",      "sentinel_is_first_block",
     "list_ignored",        "list_of_first_token",    "blocks_are_tokens",

@@ -25,7 +25,7 @@ struct Entry {
   Phase2 phase_2;
 };
 
-/// The functions of an entry point.
+/// The C functions of an entry point.
 template <auto entry_point>
 constexpr auto entry = nullptr;
 template <>
@@ -134,7 +134,8 @@ std::string name_of_phase_1(EntryPoint entry_point) {
   return name + "GetWorkspaceSize";
 }
 
-/// Creates the handles of the arguments under the names of the members of `parameters`.
+/// Creates a handle for each argument. The names of the handles are the names of the members of
+/// `parameters`.
 template <class Parameters>
 class Arguments {
  public:

@@ -5,11 +5,13 @@
 
 namespace assay::test {
 
-/// Calls phase 1 of the entry point of `call` with handles of its parameters.
+/// Creates handles for the parameters of `call`, and calls phase 1 (argument check) of its entry
+/// point with them.
 template <class Op>
 Prepared phase_1(const spec::Call<Op>& call, Handles& handles);
 
-/// The second phase of an entry point, which starts the kernel, and the name of its first phase.
+/// Returns the second phase of an entry point (the function that starts the kernel), and the name
+/// of the first phase.
 Phase2 phase_2_of(spec::FlashForwardEntryPoint entry_point);
 Phase2 phase_2_of(spec::FlashEntryPoint entry_point);
 Phase2 phase_2_of(spec::NsaCompressEntryPoint entry_point);

@@ -8,7 +8,7 @@ namespace {
 
 using namespace assay::test;
 
-/// Two streams, and tasks that keep one of them busy.
+/// Provides two streams, and tasks that keep one of them busy.
 class Events : public Session {
  protected:
   Events() {
@@ -23,8 +23,8 @@ class Events : public Session {
       EXPECT_EQ(aclrtMemsetAsync(start, size, task, size, in), ACL_SUCCESS);
     EXPECT_EQ(aclrtMemsetAsync(start, size, value, size, in), ACL_SUCCESS);
   }
-  /// Submits tasks and returns whether `seen` is true immediately afterwards. The test is repeated,
-  /// because this thread may be delayed until the tasks have ended.
+  /// Submits tasks, and calls `seen` while they run. Returns true if `seen` returns true. Tries up
+  /// to 100 times, because this thread may be delayed until the tasks have ended.
   template <class Seen>
   bool while_busy(int value, Seen&& seen) {
     for (int round = 0; round < 100; ++round) {
@@ -82,8 +82,8 @@ TEST_F(Events, MakeAStreamWaitForAnother) {
   }
 }
 
-/// A thread that waits for an event waits for the recorded state, even if the event is recorded
-/// again or destroyed.
+/// If a stream waits for an event, it waits for the state that was recorded before. Recording or
+/// destroying the event later does not change the wait.
 TEST_F(Events, CanBeRecordedAgainOrDestroyedDuringAWait) {
   keep_busy(stream, 1);
   EXPECT_EQ(aclrtRecordEvent(event, stream), ACL_SUCCESS);

@@ -36,7 +36,7 @@ TEST_F(Exhaustion, OfHostMemoryInATaskIsReportedBySynchronization) {
   expect_same_bits(call, problem, *own, phase_2_of(FlashEntryPoint::g1), stream);
 }
 
-/// The modelled device has exactly this capacity; the host has less memory.
+/// `capacity` is the memory size of the modelled device. The host has less memory.
 TEST_F(Exhaustion, OfTheHostIsDistinguishedFromThatOfTheDevice) {
   constexpr std::size_t capacity = std::size_t{1} << 36;
   void* start = nullptr;

@@ -22,7 +22,7 @@ class FlashLimits : public Session {
   std::unique_ptr<spec::Implementation<Op>> own =
       optimized::flash_attention_score_grad(device::a2());
 
-  /// The outputs of the entry point, on the device.
+  /// Runs the entry point on the modelled device and returns its outputs.
   Filling<Op> through(const Call& call) {
     Filling<Op> filling = filling_of(call);
     Handles handles(filling.uploaded.addresses());
@@ -68,7 +68,7 @@ void lengthen(Parameter& parameter, std::int64_t tokens) {
   parameter.strides = spec::contiguous_strides(parameter.shape);
 }
 
-/// These rows belong to no sequence.
+/// The additional rows at the end belong to no sequence.
 TEST_F(FlashLimits, RowsAfterTheLastSequenceAreZero) {
   const Op::Problem problem = packed();
   Call call = call_of(problem, FlashEntryPoint::u2);
@@ -125,7 +125,7 @@ TEST_F(FlashLimits, ATensorOfRankZeroIsAbsent) {
   EXPECT_TRUE(with.outputs.dq.bytes == without.outputs.dq.bytes);
 }
 
-/// No memory is allocated for the elements of these tensors.
+/// The reserved tensors of this call have no memory, so a kernel that accesses them fails.
 TEST_F(FlashLimits, ReservedTensorsAreNotTouched) {
   Call call = call_of({}, FlashEntryPoint::g1);
   Filling<Op> filling = filling_of(call);
@@ -141,7 +141,7 @@ TEST_F(FlashLimits, ReservedTensorsAreNotTouched) {
   run(phase_2_of(call.entry_point), prepared, stream);
 }
 
-/// No memory is allocated for the elements of the drop mask.
+/// The drop mask of this call has no memory, so a kernel that accesses it fails.
 TEST_F(FlashLimits, WithoutDropoutItsMaskIsNotTouched) {
   Call call = call_of({}, FlashEntryPoint::g1);
   Filling<Op> filling = filling_of(call);
@@ -191,8 +191,8 @@ TEST_F(FlashLimits, WithoutQueriesTheOtherGradientsAreZero) {
   }
 }
 
-/// The documentation pages accept a prefix from max(Skv - Sq, 0) to Skv. The vendor's code accepts
-/// any prefix, and its own test uses others.
+/// The documentation accepts a prefix from max(Skv - Sq, 0) to Skv. The vendor's code accepts any
+/// prefix, and the vendor's own test uses values outside this range.
 TEST_F(FlashLimits, PrefixOutsideItsRangeIsAccepted) {
   Op::Problem problem = {
       .seq_q = 40, .seq_kv = 50, .sparse_mode = 6, .atten_mask = spec::MaskShape::compressed};
@@ -210,8 +210,8 @@ TEST_F(FlashLimits, PrefixOutsideItsRangeIsAccepted) {
                   FlashEntryPoint::g1));
 }
 
-/// The documentation pages allow 2K sequences, or 1K with a prefix. One of the vendor's tests
-/// passes 2049.
+/// The documentation allows 2K sequences, or 1K with a prefix. One of the vendor's tests passes
+/// 2049 sequences.
 TEST_F(FlashLimits, MoreSequencesThanThePagesAllowAreAccepted) {
   Op::Problem problem = {.input_layout = spec::Layout::tnd, .batch = 2049, .seq_q = 1, .seq_kv = 1};
   through(call_of(problem, FlashEntryPoint::u1));
@@ -222,7 +222,7 @@ TEST_F(FlashLimits, MoreSequencesThanThePagesAllowAreAccepted) {
   through(call_of(problem, FlashEntryPoint::u1));
 }
 
-/// With a stride of 0, the same element is read repeatedly.
+/// A tensor with a stride of 0 repeats the same elements along this axis.
 TEST_F(FlashLimits, InputsMayBeBroadcast) {
   Call call = call_of({.heads_q = 2, .heads_kv = 2}, FlashEntryPoint::g1);
   call.parameters.key.strides[1] = 0;
@@ -232,7 +232,7 @@ TEST_F(FlashLimits, InputsMayBeBroadcast) {
   EXPECT_TRUE(filling.outputs.dq.bytes == expected.outputs.dq.bytes);
 }
 
-/// The call is otherwise legal, and the check needs no memory.
+/// Apart from the size of one tensor the call is legal. Checking it needs no memory for the tensor.
 TEST_F(FlashLimits, ATensorLargerThanTheDeviceIsRefusedInPhase1) {
   Handles handles;
   const std::int64_t tokens = 1 << 20;
@@ -250,7 +250,8 @@ TEST_F(FlashLimits, ATensorLargerThanTheDeviceIsRefusedInPhase1) {
       << message;
 }
 
-/// 64 GiB is the size of 256 heads of 2^20 rows of 128 elements of 2 bytes.
+/// Query has 256 heads of 2^20 rows of 128 elements of 2 bytes. This is 64 GiB, exactly the memory
+/// of the device.
 TEST_F(FlashLimits, TensorAsLargeAsTheDeviceIsAccepted) {
   void* start = nullptr;
   EXPECT_EQ(aclrtMalloc(&start, (std::size_t{1} << 36) + 1, ACL_MEM_MALLOC_HUGE_FIRST),
@@ -308,8 +309,8 @@ TEST_F(FlashLimits, TheWorkspaceHoldsTheSumsOfTheGradients) {
   const Prepared prepared =
       phase_1(call_of({.heads_q = 2, .seq_q = 100, .head_dim = 24}, FlashEntryPoint::g1), handles);
   ASSERT_EQ(prepared.status, ACLNN_SUCCESS) << recent_message();
-  // The workspace consists of these parts, each rounded up to 512 B: dq 2 * 100 * 24 floats, dk 16
-  // * 24, dv 16 * 16, row terms 2 * 100.
+  // The sizes of the buffers in the workspace (in float numbers; each buffer is rounded up to 512
+  // B): dq 2 * 100 * 24, dk 16 * 24, dv 16 * 16, row terms (delta) 2 * 100.
   EXPECT_EQ(prepared.workspace_size, 19456U + 1536U + 1024U + 1024U);
 }
 
@@ -329,8 +330,9 @@ TEST_F(FlashLimits, TheWorkspaceHoldsTheSumsOfTheGradientsOfRopes) {
                                             FlashEntryPoint::u3),
                                     handles);
   ASSERT_EQ(prepared.status, ACLNN_SUCCESS) << recent_message();
-  // The workspace consists of these parts, each rounded up to 512 B: dq 100 * 2 * 24 floats,
-  // dq_rope 100 * 2 * 8, dk 26 * 24, dk_rope 26 * 8, dv 26 * 24, row terms 2 * 100.
+  // The sizes of the buffers in the workspace (in float numbers; each buffer is rounded up to 512
+  // B): dq 100 * 2 * 24, dq_rope 100 * 2 * 8, dk 26 * 24, dk_rope 26 * 8, dv 26 * 24, row terms
+  // (delta) 2 * 100.
   EXPECT_EQ(prepared.workspace_size, 19456U + 6656U + 2560U + 1024U + 2560U + 1024U);
 }
 

@@ -120,7 +120,8 @@ TEST_F(Flash, HasASecondNameOfPhase1OnU5) {
   EXPECT_TRUE(filling.uploaded.download("dsink") == filling.outputs.dsink->bytes);
 }
 
-/// As the vendor's code: a sink of shape [0] counts as null, and dsinkOut may be null or empty.
+/// The vendor's code treats a sink of shape [0] like a null pointer, and accepts a null or empty
+/// dsinkOut. Our library must do the same.
 TEST_F(Flash, TakesAnEmptySinkAndNoPlaceForItsGradient) {
   const auto empty = [](spec::Parameter& parameter) {
     parameter.shape = {0}, parameter.strides = {1};
@@ -175,7 +176,7 @@ bool takes(const spec::Implementation<Op>& implementation, const Call& call) {
   }
 }
 
-/// Two sequences of different lengths.
+/// Returns a packed problem with two sequences of different lengths.
 Op::Problem ragged() {
   return {.input_layout = spec::Layout::tnd,
           .dtype = spec::DType::fp16,
@@ -190,7 +191,7 @@ Op::Problem ragged() {
           .head_dim_v = 24};
 }
 
-/// The documentation page of entry point u1 lists these shapes; those of u2 and u4 do not.
+/// The documentation of entry point u1 lists these shapes; the pages of u2 and u4 do not.
 TEST_F(Flash, TakesEveryListedShapeOfABiasOfPackedSequences) {
   for (const Striding inputs : {Striding::contiguous, Striding::padded})
     for (const auto shape : {spec::PseShape::bnss, spec::PseShape::bn1s, spec::PseShape::one_nss}) {
@@ -221,7 +222,8 @@ TEST_F(Flash, TakesMasksWithBatchAndHeadAxesInEveryModeAndLayout) {
     }
 }
 
-/// In every call the statistics have the memory order that the vendor's code does not expect.
+/// Sets the environment so that every call reads the softmax statistics in the memory order that
+/// the vendor's code does not use.
 struct OtherOrders {
   OtherOrders() {
     setenv("ASSAY_ACLNN_STATISTICS",
@@ -232,7 +234,7 @@ struct OtherOrders {
   ~OtherOrders() { unsetenv("ASSAY_ACLNN_STATISTICS"); }
 };
 
-/// Sets the environment before aclInit reads it.
+/// The base class OtherOrders comes first, so that the environment is set before aclInit reads it.
 class FlashOfOtherOrders : OtherOrders, public Flash {};
 
 TEST_F(FlashOfOtherOrders, ReadsStatisticsAsTheEnvironmentSays) {
@@ -280,7 +282,8 @@ TEST_F(Flash, TakesSlopesOfEitherTypeFromTheirStartIndices) {
     }
 }
 
-/// Calls about which the documentation contradicts itself may be refused.
+/// If the documentation contradicts itself about a call, the implementation may refuse the call.
+/// The entry point must then give the same refusal.
 TEST_F(Flash, GivesTheBitsOrTheRefusalOfTheImplementationForAnyLegalCall) {
   EXPECT_TRUE(rc::check([&] {
     const Asked asked = *spec::legal_call();

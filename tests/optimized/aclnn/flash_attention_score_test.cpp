@@ -23,7 +23,8 @@ class FlashForwardEntries : public Session {
   std::unique_ptr<spec::Implementation<Op>> own = optimized::flash_attention_score(device::a2());
 };
 
-/// Legal problems: each entry point with the parameters that it alone has.
+/// Returns legal problems. Each entry point has a problem with the parameters that only this entry
+/// point has.
 std::vector<std::pair<EntryPoint, Op::Problem>> problems() {
   const Op::Problem dense = {.input_layout = spec::Layout::bsnd,
                              .dtype = spec::DType::fp16,

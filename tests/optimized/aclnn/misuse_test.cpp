@@ -20,7 +20,7 @@ spec::Call<Op> legal_call() {
                        spec::Striding::contiguous, spec::Striding::contiguous);
 }
 
-/// A call that phase 1 has accepted.
+/// Prepares a call that phase 1 (argument check) has accepted.
 class Misuse : public Session {
  protected:
   Misuse() {
@@ -36,7 +36,7 @@ class Misuse : public Session {
     EXPECT_EQ(phase_2(), ACLNN_SUCCESS) << recent_message();
     EXPECT_EQ(aclrtSynchronizeStream(stream), ACL_SUCCESS) << recent_message();
   }
-  /// Expects that the message of the last call contains `part`.
+  /// Expects that the latest error message contains `part`.
   void expect_message(const std::string& part) {
     const std::string message = recent_message();
     EXPECT_NE(message.find(part), std::string::npos) << message;
@@ -156,7 +156,8 @@ TEST_F(Misuse, AnArrayMustLiveUntilPhase2) {
   expect_message("actualSeqQLenOptional was destroyed between phase 1 and phase 2");
 }
 
-/// A refused call must leave the executor unchanged, even if the call is repeated.
+/// A refused call must not change the executor, so that the same call is refused again in the same
+/// way.
 TEST_F(Misuse, ATensorWithoutMemoryIsFoundInPhase2) {
   Addresses addresses = filling.uploaded.addresses();
   addresses["value"] = nullptr;
@@ -186,7 +187,7 @@ TEST_F(Misuse, ATensorOutsideDeviceMemoryIsFoundInPhase2) {
                                          stream),
             ACLNN_ERR_PARAM_INVALID);
   expect_message("dvOut is larger than");
-  // Two times 15 strides plus the offset are 2^64, which wraps to 0.
+  // The last element is at offset + 15 * (two strides of 2^59) = 2^64, which wraps to 0 in 64 bits.
   dv.offset = std::int64_t{1} << 60, dv.strides[2] = dv.strides[3] = std::int64_t{1} << 59;
   const Prepared beyond = phase_1(call, handles);
   ASSERT_EQ(beyond.status, ACLNN_SUCCESS) << recent_message();
@@ -196,7 +197,7 @@ TEST_F(Misuse, ATensorOutsideDeviceMemoryIsFoundInPhase2) {
       << "the size must not wrap at 64 bits";
 }
 
-/// The storage is two elements larger than the view needs.
+/// The storage has exactly two elements more than the view needs.
 TEST_F(Misuse, ATensorMayReachTheLastByteOfItsMemory) {
   for (const auto& [offset, status] : {std::pair{2, ACLNN_SUCCESS}, {3, ACLNN_ERR_RUNTIME_ERROR}}) {
     call.parameters.dv.offset = offset;
@@ -223,7 +224,8 @@ TEST_F(Misuse, MemoryThatIsFreedBeforePhase2IsFound) {
   expect_message("dy ");
 }
 
-/// The task keeps its own reference to the memory that it needs.
+/// A task keeps a reference to the memory that it needs, so the caller may free this memory
+/// earlier.
 TEST_F(Misuse, MemoryMayBeFreedWhileATaskNeedsIt) {
   std::vector<std::byte> bytes(4096);
   void* early = nullptr;
@@ -261,7 +263,7 @@ TEST_F(Misuse, HandleOfAnotherKindOrNullIsNotATensor) {
   EXPECT_EQ(aclGetIntArraySize(array, &count), ACLNN_ERR_PARAM_INVALID);
 }
 
-/// A call with every tensor and every array, legal or not.
+/// Returns a call with every tensor and every array. The call need not be legal.
 spec::Call<Op> whole_call(FlashEntryPoint entry_point) {
   spec::Call<Op> call = legal_call();
   call.entry_point = entry_point;
@@ -277,7 +279,7 @@ spec::Call<Op> whole_call(FlashEntryPoint entry_point) {
   return call;
 }
 
-// The messages use the names of the documentation.
+// The error messages must use the parameter names of the documentation.
 TEST_F(Misuse, EveryDestroyedHandleIsReported) {
   static constexpr std::pair<std::string_view, const char*> names[] = {
       {"query", "query"},
@@ -321,7 +323,8 @@ TEST_F(Misuse, EveryDestroyedHandleIsReported) {
   }
 }
 
-/// A new handle never has the address of a destroyed one.
+/// A new handle never gets the address of a destroyed one, so that a destroyed handle is always
+/// recognized.
 TEST_F(Misuse, HandlesAreNeverReused) {
   const std::int64_t dims[] = {4};
   const auto make = [&] {

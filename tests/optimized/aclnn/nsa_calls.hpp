@@ -6,7 +6,7 @@
 
 #include "entries.hpp"
 
-/// Calls of the NSA operators, and what every one of their entry points answers.
+/// Makes calls of the NSA operators, and checks the answers that all their entry points must give.
 namespace assay::test {
 
 inline spec::SelectionProblem plain_selection() {
@@ -31,8 +31,8 @@ inline spec::SelectionProblem causal_selection() {
   return p;
 }
 
-/// Sequences that are empty or too short for a window, and tokens after the last sequence or
-/// window.
+/// Returns a problem with sequences that are empty or too short for a window, and with tokens after
+/// the last sequence or window.
 inline spec::CompressionProblem packed_compression(std::int64_t stride = 16) {
   return {.dtype = spec::DType::fp16,
           .batch = 5,
@@ -44,15 +44,15 @@ inline spec::CompressionProblem packed_compression(std::int64_t stride = 16) {
           .compress_stride = stride};
 }
 
-/// The call of an operator that has one entry point.
+/// Returns a call of an operator that has only one entry point.
 template <class Op>
 spec::Call<Op> call_on_a2(const typename Op::Problem& problem,
                           spec::Striding striding = spec::Striding::contiguous) {
   return spec::call_of(problem, typename Op::EntryPoint(), spec::Product::a2, striding, striding);
 }
 
-/// Expects that a call with a tensor larger than the device is refused with a message that starts
-/// like this.
+/// Expects that a call with a tensor larger than the device is refused, with a message that starts
+/// with `start`.
 template <class Op>
 void expect_too_large(const typename Op::Problem& problem, const std::string& start) {
   Handles handles;
@@ -61,8 +61,8 @@ void expect_too_large(const typename Op::Problem& problem, const std::string& st
   EXPECT_TRUE(message.starts_with(start)) << message;
 }
 
-/// Expects that an empty array of lengths is invalid, and that a null array gives a different error
-/// code.
+/// Expects that an empty array of sequence lengths is refused as invalid, and a missing array with
+/// another error code.
 template <class Op>
 void expect_lengths_needed(const typename Op::Problem& problem) {
   using P = typename Op::Parameters;
@@ -76,7 +76,7 @@ void expect_lengths_needed(const typename Op::Problem& problem) {
   }
 }
 
-/// Expects that phase 1 accepts the call and asks for this much workspace (bytes).
+/// Expects that phase 1 accepts the call and returns this workspace size (bytes).
 template <class Op>
 void expect_workspace(const typename Op::Problem& problem, std::uint64_t size) {
   Handles handles;
@@ -85,7 +85,8 @@ void expect_workspace(const typename Op::Problem& problem, std::uint64_t size) {
   EXPECT_EQ(prepared.workspace_size, size);
 }
 
-/// Expects the bits of the implementation for every problem, also with strides.
+/// Expects that the entry point gives the same bits as our implementation, for every problem and
+/// with several strides.
 template <class Op, class Phase2>
 void expect_bits_of(const std::vector<typename Op::Problem>& problems,
                     spec::Implementation<Op>& own, Phase2 phase_2, aclrtStream stream) {

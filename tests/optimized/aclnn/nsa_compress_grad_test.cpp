@@ -32,14 +32,14 @@ TEST_F(NsaCompress, AnswersEveryBrokenRowAsTheImplementationDoes) {
   EXPECT_GE(expect_same_refusals(calls, *own, function), 14U);
 }
 
-/// No requirement limits the sizes. The number of elements in this call fits in 64 bits, the number
-/// of bytes does not.
+/// No requirement limits the sizes. In this call the number of elements fits in 64 bits, but the
+/// number of bytes does not.
 TEST_F(NsaCompress, RefusesTensorsThatAreLargerThanTheDevice) {
   expect_too_large<Op>({.heads = 1 << 12, .seq = std::int64_t{1} << 38, .head_dim = 1 << 12},
                        std::string(function) + ": outputGrad is larger than the ");
 }
 
-/// Each of the 48 cores has its own sums for 32 weights.
+/// Each of the 48 vector cores needs its own 32 sums, one float for each weight.
 TEST_F(NsaCompress, TheWorkspaceHoldsTheSumsOfEveryPart) {
   expect_workspace<Op>({.heads = 1, .seq = 32768, .head_dim = 128}, 48U * 32 * 4);
 }
@@ -66,7 +66,8 @@ TEST_F(NsaCompress, WithoutSumsHasOneSequence) {
   }
 }
 
-/// With actSeqLenType 1 the array contains lengths instead of cumulative sums.
+/// With actSeqLenType 1 the array contains the lengths of the sequences instead of their cumulative
+/// sums.
 TEST_F(NsaCompress, LengthsAreAcceptedInsteadOfSums) {
   Call call = call_on_a2<Op>(plain());
   std::int64_t before = 0;

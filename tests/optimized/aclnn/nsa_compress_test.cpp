@@ -29,7 +29,7 @@ TEST_F(NsaCompressForward, AnswersEveryBrokenRowAsTheImplementationDoes) {
   EXPECT_GE(expect_same_refusals(calls, *own, "aclnnNsaCompressGetWorkspaceSize"), 14U);
 }
 
-/// The result of the forward operator in fp32, as documented.
+/// Computes the outputs of the forward operator in fp32, as documented.
 std::vector<float> expected_windows(const Op::Problem& p, const Op::Inputs& inputs) {
   const auto input = spec::viewed_elements(inputs.input);
   const auto weight = spec::viewed_elements(inputs.weight);
@@ -70,7 +70,7 @@ TEST_F(NsaCompressForward, SumsTheTokensOfEveryWindow) {
       ASSERT_EQ(elements.size(), expected.size());
       for (std::size_t k = 0; k < expected.size(); ++k) {
         const double ulp = std::max(std::abs(expected[k]) * 0x1p-10, 0x1p-24);
-        // At most half an ulp away: the result is rounded once.
+        // The result is rounded once, so its error is at most half an ulp.
         ASSERT_LE(
             std::abs(filling.outputs.output.load(elements[k]) - static_cast<double>(expected[k])),
             ulp / 2);

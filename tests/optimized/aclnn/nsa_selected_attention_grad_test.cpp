@@ -44,12 +44,13 @@ TEST_F(NsaSelected, ATensorLargerThanTheDeviceIsRefusedInPhase1) {
 }
 
 TEST_F(NsaSelected, TheWorkspaceHoldsTheSumsOfTheGradients) {
-  // The workspace consists of these parts, each rounded up to 512 B: dq 9 * 4 * 192 floats, dk 64 *
-  // 2 * 192, dv 64 * 2 * 128, row terms 9 * 4.
+  // The sizes of the buffers in the workspace (in float numbers; each buffer is rounded up to 512
+  // B): dq 9 * 4 * 192, dk 64 * 2 * 192, dv 64 * 2 * 128, row terms (delta) 9 * 4.
   expect_workspace<Op>(plain_selection(), 27648U + 98304U + 65536U + 512U);
 }
 
-/// Phase 1 cannot detect this mistake of the caller. The task in the stream detects it.
+/// The caller passes a wrong block index. Phase 1 (argument check) cannot detect this; the task in
+/// the stream detects it.
 class NsaSelectedFailure : public NsaSelected {
  protected:
   NsaSelectedFailure() {

@@ -9,7 +9,7 @@ namespace {
 using namespace assay::test;
 using Numbers = std::vector<std::int64_t>;
 
-/// The description of a tensor that a caller passes.
+/// The arguments with which a caller creates a tensor.
 struct Said {
   Numbers dims = {2, 3};
   aclDataType dtype = ACL_FLOAT16;
@@ -29,7 +29,7 @@ std::string refusal(const Said& said) {
   return recent_message();
 }
 
-/// The numbers that a getter returns.
+/// Returns the numbers that a getter of the C API returns for a tensor.
 Numbers numbers(aclnnStatus (*get)(const aclTensor*, std::int64_t**, std::uint64_t*),
                 const aclTensor* tensor) {
   std::int64_t* values = nullptr;
@@ -76,7 +76,8 @@ TEST(Tensor, IsRowMajorWithoutStrides) {
   EXPECT_EQ(aclDestroyTensor(tensor), ACLNN_SUCCESS);
 }
 
-/// The default strides of this view do not fit in 64 bits.
+/// A tensor with too many elements: without given strides, the default strides do not fit in 64
+/// bits.
 TEST(Tensor, OfTooManyElementsNeedsStrides) {
   constexpr std::int64_t many = std::int64_t{1} << 40;
   const std::int64_t dims[] = {2, many, many}, strides[] = {0, 0, 1};
@@ -145,7 +146,7 @@ TEST(IntArray, CopiesItsNumbers) {
   EXPECT_EQ(aclDestroyIntArray(none), ACLNN_SUCCESS);
 }
 
-/// 2^61 entries of 8 bytes are 2^64 bytes, which wraps to 0.
+/// The array has 2^61 entries of 8 bytes, which are 2^64 bytes. In 64 bits this number wraps to 0.
 TEST(IntArray, OfMoreEntriesThanMemoryCanHaveIsRefused) {
   const std::int64_t value = 7;
   for (const std::uint64_t size :

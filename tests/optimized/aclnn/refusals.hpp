@@ -9,9 +9,9 @@
 
 namespace assay::test {
 
-/// Breaks every requirement in each call, in every way that does not change the entry point.
-/// Expects the same answer from phase 1 and from `own`. Returns the number of violated
-/// requirements.
+/// Changes each call so that it violates a requirement, for every requirement and in every listed
+/// way that does not change the entry point. Expects the same answer from phase 1 (argument check)
+/// and from `own`. Returns the number of violated requirements.
 template <class Op>
 std::size_t expect_same_refusals(const std::vector<spec::Call<Op>>& calls,
                                  const spec::Implementation<Op>& own, const std::string& function) {

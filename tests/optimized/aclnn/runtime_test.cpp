@@ -95,7 +95,7 @@ TEST_F(Runtime, HasOneDevice) {
   EXPECT_EQ(aclrtGetDeviceCount(nullptr), ACL_ERROR_INVALID_PARAM);
 }
 
-/// Finalizing destroys all objects, even if the process initializes again.
+/// aclFinalize destroys all objects, even if the process calls aclInit again.
 TEST_F(Runtime, FinalizeDestroysEveryObject) {
   const std::int64_t dims[] = {4};
   float value = 2;
@@ -231,7 +231,8 @@ TEST_F(Runtime, FreesMemoryOnce) {
   EXPECT_EQ(aclrtFree(&host), ACL_ERROR_INVALID_PARAM);
 }
 
-/// Freed memory can be allocated again: 80 GiB in total, on a device with 64 GiB.
+/// The device has 64 GiB. The test allocates and frees 80 GiB in total, so freed memory must become
+/// available again.
 TEST_F(Runtime, GetsBackTheMemoryThatIsFreed) {
   constexpr std::size_t size = std::size_t{1} << 30, most = 80;
   std::size_t taken = 0;
@@ -243,7 +244,7 @@ TEST_F(Runtime, GetsBackTheMemoryThatIsFreed) {
   EXPECT_EQ(taken, most) << recent_message();
 }
 
-/// All available bytes can be allocated, but not more.
+/// All free bytes of the device can be allocated, but not one more.
 TEST_F(Runtime, CountsAllocatedMemory) {
   void* start = nullptr;
   EXPECT_EQ(aclrtMalloc(&start, std::size_t{1} << 50, ACL_MEM_MALLOC_HUGE_FIRST),
@@ -293,7 +294,7 @@ TEST_F(Runtime, GivesHostMemoryForCopies) {
   EXPECT_EQ(aclrtMallocHost(&host, std::numeric_limits<std::size_t>::max()), ACL_ERROR_BAD_ALLOC);
 }
 
-/// The task keeps its own reference to the memory.
+/// A copy task keeps a reference to its host memory, so the caller may free this memory earlier.
 TEST_F(Runtime, HostMemoryMayBeFreedWhileACopyNeedsIt) {
   constexpr std::size_t size = 1 << 22;
   void *const device = memory(size), *host = nullptr;

@@ -14,13 +14,14 @@
 #include "aclnn/aclnn_base.h"
 #include "assay/spec/call.hpp"
 
-/// The C API as its callers see it. This code uses only the public headers.
+/// Helpers for tests of the C API. They use only the public headers, like a caller.
 namespace assay::test {
 
-/// The last error message of this thread, empty if there is none. Reading it clears it.
+/// Returns the last error message of this thread, or an empty string if there is none. The call
+/// clears the message.
 std::string recent_message();
 
-/// A process in which device 0 is set, with one stream.
+/// A test fixture that opens device 0 and creates one stream.
 class Session : public testing::Test {
  protected:
   Session();
@@ -29,7 +30,7 @@ class Session : public testing::Test {
   aclrtStream stream = nullptr;
 };
 
-/// A buffer on the device.
+/// Copies bytes to a buffer on the device, which it owns.
 class DeviceBytes {
  public:
   explicit DeviceBytes(std::span<const std::byte> bytes);
@@ -45,11 +46,11 @@ class DeviceBytes {
   std::size_t size_;
 };
 
-/// The addresses of the elements of a call's tensors, by tensor name. A tensor that is not in the
-/// map has no memory.
+/// The addresses of the tensors' elements, by tensor name. A tensor that is not in the map has no
+/// memory.
 using Addresses = std::map<std::string_view, void*>;
 
-/// The handles of calls. The destructor destroys them.
+/// Creates the handles (aclTensor, aclIntArray) for calls, and destroys them at the end.
 class Handles {
  public:
   explicit Handles(Addresses addresses = {}) : addresses_(std::move(addresses)) {}
@@ -57,7 +58,7 @@ class Handles {
   Handles& operator=(const Handles&) = delete;
   ~Handles();
 
-  /// Returns null for an absent tensor.
+  /// Returns a handle for the parameter, or null if the parameter is absent.
   aclTensor* tensor(std::string_view name, const spec::Parameter& parameter);
   const aclIntArray* array(std::string_view name,
                            const std::optional<std::vector<std::int64_t>>& values);
@@ -73,14 +74,15 @@ class Handles {
   std::vector<const aclIntArray*> arrays_;
 };
 
-/// The result of a phase 1.
+/// The results of phase 1 (argument check).
 struct Prepared {
   aclnnStatus status = ACLNN_SUCCESS;
   std::uint64_t workspace_size = 0;
   aclOpExecutor* executor = nullptr;
 };
 
-/// Null for an absent text. The entry points have char* parameters, but do not write to them.
+/// Returns the text as char*, or null for an absent text. The entry points have parameters of type
+/// char*, but do not write to them.
 char* text(const std::optional<std::string>& text);
 
 }  // namespace assay::test

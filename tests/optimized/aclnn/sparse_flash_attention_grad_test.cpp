@@ -42,7 +42,7 @@ Op::Problem packed() {
 
 class SparseFlash : public Session {
  protected:
-  /// Stores the numbers in the tensor, and copies it to the device.
+  /// Stores the numbers in the tensor, and copies the tensor to the device.
   static void set(Filling<Op>& filling, std::string_view name, spec::Tensor& tensor,
                   const std::vector<double>& numbers) {
     const auto elements = spec::viewed_elements(tensor);
@@ -57,8 +57,8 @@ class SparseFlash : public Session {
       all.push_back((all.empty() ? 0 : all.back()) + static_cast<double>(length));
     return all;
   }
-  /// Noise, with the lengths of the problem and lists of the first blocks that each token sees, in
-  /// descending order.
+  /// Makes tensors with random elements, the lengths of the problem, and block lists. The list of
+  /// each token contains the first blocks that the token may attend to, in descending order.
   static Filling<Op> filled(const Call& call, const Op::Problem& p) {
     Filling<Op> filling = filling_of(call);
     std::vector<double> lists;
@@ -79,7 +79,7 @@ class SparseFlash : public Session {
         sums(p.lengths_kv));
     return filling;
   }
-  /// Runs both phases; the next synchronization gives `outcome`.
+  /// Runs both phases. `outcome` is the expected result of the next synchronization.
   void launch(const Call& call, const Filling<Op>& filling, aclError outcome = ACL_SUCCESS) {
     Handles handles(filling.uploaded.addresses());
     const Prepared prepared = phase_1(call, handles);
@@ -121,7 +121,7 @@ TEST_F(SparseFlash, TokensAfterTheLastSumHaveZeroGradients) {
   set(filling, "actual_seq_lengths_query", *filling.inputs.actual_seq_lengths_query,
       sums(p.lengths_q));
   set(filling, "actual_seq_lengths_kv", *filling.inputs.actual_seq_lengths_kv, sums(p.lengths_kv));
-  // Lists of the sequences without the last tokens.
+  // Copies the block lists from a problem with shorter sequences.
   const Filling<Op> shorter = filled(call_on_a2<Op>(p), p);
   std::copy(shorter.inputs.sparse_indices.bytes.begin(),
             shorter.inputs.sparse_indices.bytes.begin() + 10 * 6 * 4,
@@ -163,8 +163,9 @@ TEST_F(SparseFlash, PhaseTwoReportsListsAndLengthsThatPhaseOneCannotRead) {
 }
 
 TEST_F(SparseFlash, TheWorkspaceHoldsTheSumsOfTheGradients) {
-  // d_query with its rope part: 2 * 5 * 4 rows of 576 floats; d_key: 2 * 21 rows of 576; d_value: 2
-  // * 21 rows of 512; row terms: 40, rounded up to 512 B.
+  // The sizes of the buffers in the workspace (in float numbers): d_query with its rope part 2 * 5
+  // * 4 rows of 576; d_key 2 * 21 rows of 576; d_value 2 * 21 rows of 512; 40 row terms (delta),
+  // rounded up to 512 B.
   expect_workspace<Op>(padded(), 92160U + 96768U + 86016U + 512U);
 }
 

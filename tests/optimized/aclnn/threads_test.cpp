@@ -47,7 +47,8 @@ TEST_F(Threads, WithStreamsOfTheirOwnDoNotDisturbEachOther) {
   for (std::int64_t number = 0; number < thread_count; ++number) threads.emplace_back(body, number);
 }
 
-/// The thread of the stream exists already, so the gradient can start only one more thread.
+/// Limits the number of threads. The stream's own thread exists already, so the gradient can start
+/// only one more thread and must continue without the others.
 TEST_F(Threads, ThatCannotStartAreNotNeeded) {
   const Op::Problem problem = {.heads_q = 4, .heads_kv = 4, .seq_q = 300, .seq_kv = 300};
   const auto own = optimized::flash_attention_score_grad(device::a2());
@@ -56,8 +57,8 @@ TEST_F(Threads, ThatCannotStartAreNotNeeded) {
   EXPECT_GT(machine.refused(), 0);
 }
 
-/// Two streams write to the columns of one buffer: one to the even columns, the other to the odd
-/// ones.
+/// Two streams write to one buffer at the same time: one to its even elements, the other to its odd
+/// elements.
 TEST_F(Threads, MayWriteInterleavedViews) {
   const Op::Problem problem = {.seq_q = 60, .seq_kv = 70};
   spec::Call<Op> call = spec::call_of(problem, FlashEntryPoint::g1, spec::Product::a2,
@@ -113,8 +114,8 @@ TEST_F(Threads, CannotShareAnExecutor) {
   }
 }
 
-/// Each thread writes a byte of its own. The final value of the byte must come from the thread's
-/// last task.
+/// Each thread writes to its own byte. The final value of each byte must be the value of the
+/// thread's last task.
 TEST_F(Threads, CanSubmitTasksToOneStream) {
   constexpr int tasks = 3000;
   void* start = nullptr;
@@ -135,8 +136,8 @@ TEST_F(Threads, CanSubmitTasksToOneStream) {
   for (const std::uint8_t byte : left) EXPECT_EQ(byte, 123);
 }
 
-/// All waiting threads must wake up. If only one thread were notified, the others would wait until
-/// their time limit.
+/// Several threads wait for one stream, and all must wake up. If only one thread were notified, the
+/// others would wait until their time limit.
 TEST_F(Threads, MayWaitForOneStream) {
   constexpr std::size_t size = 1 << 24;
   constexpr std::int32_t limit = 20000;
@@ -154,8 +155,8 @@ TEST_F(Threads, MayWaitForOneStream) {
   EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::milliseconds(limit));
 }
 
-/// One thread closes a device and waits for the tasks of the device. Meanwhile another thread opens
-/// the device again.
+/// One thread closes the device and waits for the device's tasks. At the same time another thread
+/// opens the device again.
 TEST_F(Threads, MayOpenTheDeviceWhileOthersCloseIt) {
   constexpr std::size_t size = 1 << 24;
   void* start = nullptr;
@@ -172,7 +173,8 @@ TEST_F(Threads, MayOpenTheDeviceWhileOthersCloseIt) {
   EXPECT_EQ(aclrtSynchronizeStream(nullptr), ACL_SUCCESS) << recent_message();
 }
 
-/// Every call must return, even if another thread changes the state.
+/// One thread calls aclFinalize and aclInit again and again while others call the C API. Every call
+/// must return.
 TEST_F(Threads, MayEndTheProcessWhileOthersWork) {
   const spec::Call<Op> call = call_of({});
   std::atomic<bool> ends = false;

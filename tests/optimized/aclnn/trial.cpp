@@ -3,7 +3,7 @@
 namespace assay::test {
 namespace {
 
-/// 64 random bits from a counter: splitmix64.
+/// Returns 64 random bits for a counter, with the generator splitmix64.
 std::uint64_t noise(std::uint64_t counter) {
   counter += 0x9E3779B97F4A7C15U;
   counter = (counter ^ counter >> 30) * 0xBF58476D1CE4E5B9U;

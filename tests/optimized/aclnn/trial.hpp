@@ -8,12 +8,13 @@
 
 namespace assay::test {
 
-/// Makes storage for a parameter, larger than its view, filled with `fill`.
+/// Makes a tensor with a storage that is larger than its view, and fills the storage with the byte
+/// `fill`.
 spec::Tensor storage_of(const spec::Parameter& parameter, std::byte fill);
 
-/// Fills the view of the tensor with that name with elements that are valid for the operator:
+/// Fills the view of a tensor with random elements that are valid for the operator's tensor `name`:
 /// floats in [-1, 1), sums of at least 1, masks of 0 and 1, random dropout bits, indices of the
-/// first blocks. The elements are computed from a counter.
+/// first blocks.
 void fill_with_noise(std::string_view name, spec::Tensor& tensor);
 
 /// Returns the tensor, and creates it if it does not exist.
@@ -22,10 +23,10 @@ inline spec::Tensor& there(std::optional<spec::Tensor>& tensor) {
   return tensor ? *tensor : tensor.emplace();
 }
 
-/// The second phase of an entry point.
+/// The function of an entry point's second phase, which starts the kernel.
 using Phase2 = aclnnStatus (*)(void*, std::uint64_t, aclOpExecutor*, aclrtStream);
 
-/// Calls visit(name, parameter, tensor) for every input or output that the call has.
+/// Calls visit(name, parameter, tensor) for every input or output that is present in the call.
 template <class Parameters, class Tensors, class Visitor>
 void visit_tensors_of(const Parameters& parameters, Tensors& tensors, const Visitor& visit) {
   visit_fields(tensors, [&](std::string_view name, auto& tensor) {
@@ -36,7 +37,7 @@ void visit_tensors_of(const Parameters& parameters, Tensors& tensors, const Visi
   });
 }
 
-/// Tensors on the device, by name.
+/// Keeps copies of tensors on the device, by name.
 class Uploaded {
  public:
   void add(std::string_view name, const spec::Tensor& tensor);
@@ -47,7 +48,7 @@ class Uploaded {
   std::map<std::string_view, DeviceBytes> bytes_;
 };
 
-/// Device memory for the workspace of an executor. Null if the executor needs none.
+/// Device memory for the workspace of an executor. The address is null if the executor needs none.
 class Workspace {
  public:
   explicit Workspace(std::uint64_t size);
@@ -61,7 +62,7 @@ class Workspace {
   void* start_ = nullptr;
 };
 
-/// Runs phase 2 with the requested workspace, and synchronizes.
+/// Runs phase 2 with a workspace of the requested size, and synchronizes the stream.
 template <class Phase2>
 void run(Phase2 phase_2, const Prepared& prepared, aclrtStream stream) {
   const Workspace workspace(prepared.workspace_size);
@@ -71,8 +72,8 @@ void run(Phase2 phase_2, const Prepared& prepared, aclrtStream stream) {
   EXPECT_EQ(aclrtSynchronizeStream(stream), ACL_SUCCESS) << recent_message();
 }
 
-/// The tensors of a call, on the host and on the device. Inputs contain noise, outputs contain
-/// garbage.
+/// The tensors of a call, on the host and on the device. Inputs contain random numbers, outputs are
+/// filled with a fixed byte.
 template <class Op>
 struct Filling {
   typename Op::Inputs inputs;
@@ -102,7 +103,7 @@ Filling<Op> filling_of(const spec::Call<Op>& call) {
   return filling;
 }
 
-/// Expects every byte of the tensors on the device to equal the byte on the host.
+/// Expects that the tensors on the device have the same bytes as on the host.
 template <class Op>
 void expect_equal_bytes(const spec::Call<Op>& call, Filling<Op>& filling) {
   const auto compare = [&](std::string_view name, const spec::Parameter&,
@@ -113,8 +114,8 @@ void expect_equal_bytes(const spec::Call<Op>& call, Filling<Op>& filling) {
   visit_tensors_of(call.parameters, filling.outputs, compare);
 }
 
-/// Expects that the entry point and `own` leave the same bytes everywhere: in outputs, outside of
-/// views, and in inputs.
+/// Expects that the entry point and `own` leave the same bytes everywhere: in the outputs, in the
+/// inputs, and outside of the views.
 template <class Op, class Phase2>
 void expect_same_bits(const spec::Call<Op>& call, const typename Op::Problem& problem,
                       spec::Implementation<Op>& own, Phase2 phase_2, aclrtStream stream) {
@@ -127,7 +128,7 @@ void expect_same_bits(const spec::Call<Op>& call, const typename Op::Problem& pr
   expect_equal_bytes(call, filling);
 }
 
-/// Expects phase 1 to give the same answer and the same message as `own`.
+/// Expects that phase 1 gives the same status and message as `own`.
 template <class Op>
 void expect_same_answer(const spec::Call<Op>& call, const spec::Implementation<Op>& own,
                         const std::string& function) {

@@ -22,9 +22,9 @@ std::string refusal(const Call& call) {
   return test::refusal_of(optimized::refuse_unless_legal, call);
 }
 
-/// Returns a masked problem with 3 sequences, 4 query heads, 2 key heads, head sizes 24 and 16
-/// (rope: 8). In TND the lengths are 5, 20, 12 queries and 30, 25, 7 keys; in other layouts 20 and
-/// 30.
+/// Returns a masked problem with 3 sequences, 4 query heads, 2 key heads, and head sizes 24 and 16
+/// (rope: 8). In TND the lengths are 5, 20, 12 queries and 30, 25, 7 keys; in other layouts all
+/// sequences have 20 queries and 30 keys.
 Op::Problem plain_problem(FlashEntryPoint entry_point) {
   Op::Problem problem = {.input_layout = Layout::bnsd,
                          .dtype = DType::bf16,
@@ -217,7 +217,7 @@ TEST(Checks, LookAtACallOfWhichSomeOutputsAreEmpty) {
   }
 }
 
-/// Strings and required arguments are checked first, even if all outputs are empty.
+/// The checks look at strings and required arguments first, even if all outputs are empty.
 TEST(Checks, LookAtStringsAndRequiredArgumentsEvenWithoutAnyOutputElement) {
   Call call = call_of(plain_problem(FlashEntryPoint::u4), FlashEntryPoint::u4);
   empty_outputs(call);
@@ -233,7 +233,8 @@ TEST(Checks, LookAtStringsAndRequiredArgumentsEvenWithoutAnyOutputElement) {
   EXPECT_EQ(id_of(refusal(call)), "FAG-C05");
 }
 
-/// Only modulo 2^64 is the difference of the start indices equal to that of the lengths, 10.
+/// The difference of the start indices must equal the difference of the lengths, which is 10. Here
+/// it equals 10 only modulo 2^64, so the call must be refused.
 TEST(Checks, CompareStartIndicesWithoutWrapAround) {
   Op::Problem problem = plain_problem(FlashEntryPoint::u2);
   problem.lengths_q = problem.lengths_kv = {20, 20, 20};
@@ -247,7 +248,7 @@ TEST(Checks, CompareStartIndicesWithoutWrapAround) {
   EXPECT_EQ(id_of(refusal(call_of(problem, FlashEntryPoint::u2))), "FAG-C75");
 }
 
-/// The tensor has 2^32 * 2^32 elements; modulo 2^64 this is 0.
+/// The tensor has 2^32 * 2^32 elements. This number is 0 modulo 2^64, but the tensor is not empty.
 TEST(Checks, DoNotTakeHugeOutputsForEmptyOnes) {
   Call call = legal();
   for (Parameter* output : {&call.parameters.dq, &call.parameters.dk, &call.parameters.dv})
@@ -279,7 +280,7 @@ TEST(Checks, TakeRopeTensorsWithoutChannels) {
   EXPECT_EQ(refusal(call_of(problem, FlashEntryPoint::u3)), "");
 }
 
-/// Makes the calls of the example programs in the documentation. The call of u1 passes a prefix
+/// Makes the calls of the example programs in the documentation. The example of u1 passes a prefix
 /// that its sparse mode ignores.
 TEST(Checks, TakeTheCallsOfTheDocumentedExamples) {
   Op::Problem problem = {.input_layout = Layout::tnd,

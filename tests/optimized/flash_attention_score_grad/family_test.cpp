@@ -46,8 +46,8 @@ Op::Problem compressed(Op::Problem p, std::int64_t mode) {
   return p;
 }
 
-/// Tests lengths within one tile, across a tile edge and across a record (a group of row tiles).
-/// Sequences without queries or without keys are at both ends and in the middle.
+/// Sequence lengths within one tile, across a tile edge, and across the edge of a group of row
+/// tiles (a record). Sequences without queries or without keys are at both ends and in the middle.
 const Lengths uneven_q = {0, 5, 130, 0, 21, 530, 1, 9, 0};
 const Lengths uneven_kv = {7, 5, 140, 0, 0, 160, 3, 150, 2};
 
@@ -213,8 +213,8 @@ TEST(Bias, OfSlopesGrowsWithTheDistanceFromTheStartIndices) {
       }
 }
 
-/// S is the longest length, so the row stride is larger than the number of keys of a shorter
-/// sequence.
+/// The rows of the bias have the length of the longest sequence, so in a shorter sequence the row
+/// stride is larger than the number of keys.
 TEST(Bias, OfPackedSequencesIsReadFromTheFirstTokenOfEach) {
   for (const PseShape shape : {PseShape::bnss, PseShape::bn1s, PseShape::one_nss})
     for (const std::int64_t type : {0, 1}) {
@@ -245,13 +245,13 @@ TEST(Bias, OfSlopesInTndTakesStartIndicesOfTheFirstSequenceOnlyInModeEight) {
     }
 }
 
-/// Three groups of queries: the last 1024, the 1024 before them, and all earlier ones. The bias
-/// stores only the last 1024 rows.
+/// The bias stores only 1024 rows, and all queries must use them correctly: the last 1024 queries,
+/// the 1024 queries before them, and all earlier ones.
 TEST(Bias, CompressedToItsLastRowsServesEveryQuery) {
   for (const PseShape shape : {PseShape::bnhs, PseShape::one_nhs})
     for (const std::int64_t length : {1024, 1025, 2080}) {
-      // The oracle computes pair by pair and takes most of the time of this test. Therefore every
-      // boundary is tested only once.
+      // The expected gradients are computed for each pair of query and key, which takes most of
+      // this test's time. So every boundary is tested only once.
       if ((length == 1025) != (shape == PseShape::bnhs)) continue;
       Op::Problem p = compressed(padded(length, length), 2);
       p.batch = p.heads_q = p.heads_kv = length == 1025 ? 2 : 1;

@@ -59,8 +59,8 @@ Op::Inputs forward(const Example& example, const optimized::Options& options = {
   return inputs;
 }
 
-/// Expects that every replica agrees with the oracle's number. The error is divided by `scale` or
-/// by the number, whichever is larger.
+/// Expects that all copies of the statistics agree with the expected numbers. The error is relative
+/// to `scale` or to the number, whichever is larger.
 void expect_statistics(const spec::Tensor& actual, const spec::Tensor& expected, double scale) {
   const std::vector<std::int64_t> elements = spec::viewed_elements(expected);
   ASSERT_EQ(elements, spec::viewed_elements(actual));

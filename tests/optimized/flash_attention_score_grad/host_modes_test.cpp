@@ -12,8 +12,8 @@
 #include "flash_attention_score_grad/pairs/products.hpp"
 #include "trial.hpp"
 
-/// Tests the host modes avx512_bf16 and amx_bf16: kernels that multiply pairs of bf16 numbers, and
-/// the gradient that uses these kernels.
+/// Tests two host modes (ways in which a kernel computes on this CPU), avx512_bf16 and amx_bf16:
+/// their kernels for products of bf16 numbers, and the gradient that uses these kernels.
 namespace {
 
 using namespace assay;
@@ -29,7 +29,7 @@ using test::same_bits;
 
 constexpr optimized::Options paired = {.host = HostMode::avx512_bf16};
 
-/// Tests that need instructions which only some machines have.
+/// Skips a test if the machine does not have the AVX-512 BF16 instructions.
 class HostModes : public testing::Test {
  protected:
   void SetUp() override {
@@ -74,7 +74,7 @@ TEST_F(HostModes, OfferOnlyTheTypesThatTheyMultiply) {
 
 std::uint32_t code(float value) { return std::bit_cast<std::uint32_t>(value) >> 16; }
 float number(Pair half) { return std::bit_cast<float>((half & 0xFFFFU) << 16); }
-/// Rounds to bf16, half away from zero.
+/// Rounds to bf16. Numbers half-way between two bf16 numbers are rounded away from zero.
 std::uint32_t away(float value) { return (std::bit_cast<std::uint32_t>(value) + 0x8000U) >> 16; }
 
 std::vector<Pair> pairs(std::size_t count, std::uint32_t seed) {
@@ -85,8 +85,8 @@ std::vector<Pair> pairs(std::size_t count, std::uint32_t seed) {
   return all;
 }
 
-/// Checks products with many numbers of rows and columns. Each error must be within the roundings
-/// of the sum.
+/// Checks matrix products of many sizes. The error of each element must be within the possible
+/// rounding errors of its sum.
 void expect_products(void (*multiply)(const PairProduct&)) {
   constexpr std::size_t stride = 192, lines = 144;
   const std::vector<Pair> a = pairs(stride * stride, 1), b = pairs(lines * stride, 2);
@@ -126,8 +126,8 @@ void expect_products(void (*multiply)(const PairProduct&)) {
                 ASSERT_NEAR(static_cast<double>(c[at]), exact, bound)
                     << rows << " x " << columns << " x " << depth << transposed;
               }
-            // Nothing may be written after the last whole group of column lanes, or after the last
-            // row.
+            // The kernel must not write after the last group of columns that fills a vector
+            // register, or after the last row.
             const auto first_kept = static_cast<std::size_t>((columns + lanes - 1) / lanes * lanes);
             for (std::size_t i = 0; i < lines; ++i) {
               const std::size_t first = static_cast<std::int64_t>(i) < rows ? first_kept : 0;
@@ -142,7 +142,7 @@ TEST_F(HostModes, MultiplyPairsWithinTheirRoundings) {
   expect_products(pair_kernels(HostMode::avx512_bf16).multiply);
 }
 
-/// Tests the complete AMX kernels with emulated AMX instructions.
+/// Tests the AMX kernels with emulated AMX instructions, because few machines have them.
 TEST_F(HostModes, CutProductsForTheRegistersOfAmx) {
   expect_products(emulated_amx_kernels().multiply);
 }
@@ -267,7 +267,7 @@ TEST_F(HostModes, AgreeWithTheFormula) {
     }
 }
 
-/// Runs the gradient in the mode amx_bf16, with an emulated AMX unit.
+/// Runs the gradient in the host mode amx_bf16 with emulated AMX instructions.
 TEST_F(HostModes, OnAmxAgreeWithTheFormula) {
   const PairKernels& kernels = emulated_amx_kernels();
   for (const std::int64_t dim : {24, 64, 128})
@@ -328,15 +328,16 @@ TEST_F(HostModes, GiveTheSameBitsWithAnyNumberOfThreads) {
   EXPECT_FALSE(same_bits(run(example, inputs), one)) << "another order must give other bits";
 }
 
-/// Multiplies the elements of a tensor by a power of two. The result is exact if it is
+/// Multiplies the elements of a tensor by a power of two, which is exact if the result is
 /// representable.
 void scale(spec::Tensor& tensor, double factor) {
   for (const std::int64_t element : spec::viewed_elements(tensor))
     tensor.store(element, tensor.load(element) * factor);
 }
 
-/// Compares the gradients with those of the default mode. The difference must be explained by the
-/// order of sums and by rounding to subnormal numbers. At least one gradient must not be zero.
+/// Compares the gradients with those of the default mode. They may differ only by the order of sums
+/// and by rounding to subnormal numbers. If the expected dq, dk or dv is zero everywhere, this
+/// comparison shows nothing, so the one that `gradient` selects must not be zero.
 void expect_near_the_default(const Example& example, const Op::Inputs& inputs,
                              std::vector<double> test::Gradients::*gradient) {
   const auto expected = test::values(example.problem, run(example, inputs));
@@ -350,7 +351,8 @@ void expect_near_the_default(const Example& example, const Op::Inputs& inputs,
   }
 }
 
-/// The instruction for pairs of bf16 numbers would replace subnormal numbers by zero.
+/// The bf16 instruction treats subnormal numbers as zero. The kernel must nevertheless use such
+/// numbers correctly.
 TEST_F(HostModes, KeepSubnormalNumbers) {
   const Example example = {
       .problem = {.seq_q = 40, .seq_kv = 50, .head_dim = 32, .head_dim_v = 32}};

@@ -77,7 +77,8 @@ TEST(Kernels, ExponentialIsRightAtItsEnds) {
   }
 }
 
-/// Rounds half away from zero, in double. Compares the distances to the two neighbours.
+/// Rounds to the type, with arithmetic in double. Numbers half-way between two numbers of the type
+/// are rounded away from zero.
 double away(double value, DType dtype) {
   const auto format = spec::format_of(dtype);
   const int exponent = std::max(value == 0 ? -1000 : std::ilogb(value), format.min_exponent);
@@ -91,8 +92,8 @@ double away(double value, DType dtype) {
 
 TEST(Kernels, NarrowRoundsHalfAwayFromZero) {
   std::vector<float> values;
-  // Takes some patterns of the upper bits. The lower bits are just below a tie, at the tie and just
-  // above it.
+  // Tests some patterns of the upper bits. The lower bits are chosen so that the number is just
+  // below, at, or just above the middle between two consecutive numbers of the type.
   for (std::uint32_t upper = 0; upper < 0x10000; upper += 7)
     for (const std::uint32_t lower :
          {0U, 1U, 0x0FFFU, 0x1000U, 0x1001U, 0x7FFFU, 0x8000U, 0x8001U, 0xFFFFU})
@@ -162,7 +163,7 @@ TEST(Kernels, MultiplyIsOneFusedChainPerElementForEveryShape) {
               ASSERT_EQ(c[static_cast<std::size_t>(i * stride + j)],
                         sum == Sum::add ? old + chain : chain);
             }
-          // The memory after the last row must not change.
+          // The kernel must not change the memory after the last row.
           ASSERT_EQ(c[static_cast<std::size_t>(rows * stride)],
                     before[static_cast<std::size_t>(rows * stride)]);
         }
@@ -225,7 +226,8 @@ TEST(Kernels, DropoutActsOnDpBeforeAndOnPAfterDs) {
   }
 }
 
-/// The columns after the last one and the masked elements are not finite: they must not be added.
+/// The elements after the last column and the masked elements are infinite or NaN, so the sum shows
+/// whether the kernel adds them by mistake.
 TEST(Kernels, SumPdPOfTheUnmaskedColumnsOnly) {
   constexpr std::int64_t stride = 48, rows = 3, columns = 37;
   constexpr float keep_factor = 1.25F;

@@ -18,7 +18,7 @@ bool sees(const Window& window, std::int64_t i, std::int64_t j) {
   return j < window.prefix || (i - window.before <= j && j <= i + window.after);
 }
 
-/// Counts the blocks of 128 x 128 scores that have an unmasked pair. Tests every pair.
+/// Counts the blocks of 128 x 128 scores with at least one unmasked pair, by testing every pair.
 std::int64_t counted_blocks(const Problem& p) {
   std::int64_t blocks = 0;
   for (std::int64_t b = 0; b < p.batch; ++b)
@@ -111,8 +111,9 @@ TEST(Schedules, CountWhatOptionalTensorsNeedForATile) {
   EXPECT_EQ(features(p).last_pass.count, 4 * (1 + 2 * 8) * p.batch * p.heads_q * p.seq_q);
 }
 
-/// In a tile of 128 x 128 scores, two vector cores compute 64 rows each: the product takes `mul`,
-/// its sum `row_sum`, and the store 4 B per row more. The last pass reads more, too.
+/// A sink adds work for the modelled vector cores: in a tile of 128 x 128 scores each of two cores
+/// computes 64 rows with the instructions `mul` and `row_sum`, and stores 4 B more per row. The
+/// last pass reads more, too.
 TEST(Schedules, TakeLongerWithASink) {
   Problem p = {.heads_q = 24, .heads_kv = 24, .seq_q = 512, .seq_kv = 512};
   p.head_dim = p.head_dim_v = 128;

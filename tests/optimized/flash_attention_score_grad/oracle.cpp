@@ -10,7 +10,7 @@ namespace {
 using spec::Extents;
 using spec::Tensor;
 
-/// A tensor of attention as contiguous doubles, (b, n, s, d).
+/// Converts a tensor of attention to contiguous doubles in the order (b, n, s, d).
 struct Operand {
   Extents extents;
   std::vector<double> numbers;
@@ -26,7 +26,8 @@ double dot(const double* x, const double* y, std::int64_t count) {
   return sum;
 }
 
-/// The quantities of one pair of query and key that the gradients need.
+/// Computes the numbers of one query and one key from which the gradients follow: the score, P, dP,
+/// the dropout factor and the row term.
 class Pairs {
  public:
   Pairs(const Example& example, const Op::Inputs& inputs)
@@ -123,7 +124,7 @@ void run_forward(const Example& example, Op::Inputs& inputs) {
   });
 }
 
-/// sums(d) += factor * row(d).
+/// Adds factor * row(d) to sums(d) for every channel d.
 void add(double factor, const double* row, std::int64_t count, double* sums) {
   for (std::int64_t d = 0; d < count; ++d) sums[d] += factor * row[d];
 }

@@ -14,7 +14,8 @@ spec::Call<Op> call(const Example& example) {
                        example.inputs, example.outputs);
 }
 
-/// Stores value(index) in every element of the view; the index has four axes, leading ones 0.
+/// Stores value(index) in every element of the view. The index always has four axes; the missing
+/// leading ones are 0.
 template <class Value>
 void fill(Tensor& tensor, const Value& value) {
   const std::size_t rank = tensor.shape.size();
@@ -28,7 +29,8 @@ void fill(Tensor& tensor, const Value& value) {
   }
 }
 
-/// Fills every slice with the lower triangle, followed by 1024 rows whose right half is ones.
+/// Fills every slice of the mask as documented: a lower triangle, followed by 1024 rows with ones
+/// in the right half.
 void fill_compressed_mask(Tensor& mask) {
   const spec::Shape& strides = mask.strides;
   const bool sliced = mask.shape.size() == 4;
@@ -53,8 +55,8 @@ void fill_mask(const Example& e, Tensor& mask) {
   fill(mask, [&](const spec::Shape& x) { return e.excludes(x[0], x[1], x[2], x[3]) ? 1.0 : 0.0; });
 }
 
-/// Stores value(pair) for all pairs, sequence by sequence without gaps. If `rows` is false, stores
-/// only one row for each sequence.
+/// Stores the bias of all pairs, sequence by sequence without gaps. If `rows` is false, stores only
+/// one row for each head of a sequence.
 void fill_packed(const Op::Problem& p, Tensor& tensor, bool rows) {
   const std::vector<std::int64_t> elements = spec::viewed_elements(tensor);
   std::size_t next = 0;
@@ -71,7 +73,7 @@ void fill_bias(const Op::Problem& p, Tensor& tensor) {
     fill_packed(p, tensor, p.pse_shift == PseShape::packed_bnss);
     return;
   }
-  // The stored rows are the last 1024 of the longest sequence.
+  // The tensor stores the last 1024 rows of the longest sequence.
   const std::int64_t last = is_packed(p.input_layout) ? p.seq_kv : p.seq_q;
   fill(tensor, [&](const spec::Shape& x) {
     if (p.pse_type >= 2) return slope(x[2], x[3]);

@@ -18,7 +18,7 @@ std::uint64_t number_of(std::initializer_list<std::int64_t> parts) {
   return hash;
 }
 
-/// One of 255 numbers that have 7 bits.
+/// Returns one of 255 numbers with at most 7 significant bits.
 double small_number(std::uint64_t hash) { return (static_cast<double>(hash % 255) - 127) / 64; }
 
 bool in_band(const Op::Problem& p, const Pair& x) {
@@ -26,8 +26,8 @@ bool in_band(const Op::Problem& p, const Pair& x) {
   return right - p.pre_tokens <= x.j && x.j <= right + p.next_tokens;
 }
 
-/// Returns whether b is the band sequence: the last batch with queries in mode 7, the first in mode
-/// 8.
+/// Returns whether the band mask applies to sequence b. In mode 7 it applies to the last sequence
+/// with queries, in mode 8 to the first one.
 bool is_band(const Op::Problem& p, std::int64_t b) {
   if (p.length_q(b) == 0) return false;
   for (std::int64_t other = 0; other < p.batch; ++other)

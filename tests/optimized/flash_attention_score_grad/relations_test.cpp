@@ -19,7 +19,7 @@ using test::Example;
 using test::Op;
 using test::same_bits;
 
-/// A problem with every feature that is legal in all layouts.
+/// A problem with all features that are legal in all layouts.
 Op::Problem rich(Layout layout, DType dtype) {
   return {.input_layout = layout,
           .dtype = dtype,
@@ -39,7 +39,7 @@ Op::Problem rich(Layout layout, DType dtype) {
           .pse_shift = spec::PseShape::slopes_bn};
 }
 
-/// Copies the numbers of one attention tensor into another of the same extents.
+/// Copies the elements of an attention tensor into another tensor with the same extents.
 void copy(const spec::Tensor& from, Layout from_layout, spec::Tensor& to, Layout to_layout,
           const spec::Extents& e) {
   const spec::HeadIndex x(from, from_layout, e), y(to, to_layout, e);
@@ -49,7 +49,7 @@ void copy(const spec::Tensor& from, Layout from_layout, spec::Tensor& to, Layout
         for (std::int64_t d = 0; d < e.dim; ++d) to.store(y(b, n, s, d), from.load(x(b, n, s, d)));
 }
 
-/// The same numbers with the layout and strides of `to`.
+/// Returns inputs with the same numbers, but with the layout and the strides of `to`.
 Op::Inputs moved(const Example& from, const Op::Inputs& inputs, const Example& to) {
   Op::Inputs result = test::inputs_without_forward(to);
   const Op::Problem &p = from.problem, &q = to.problem;
@@ -162,7 +162,7 @@ TEST(Relations, SumsOfDqExistForTheHeadsInWorkOnly) {
   }
 }
 
-/// The numbers of sequence b.
+/// Returns the elements of `all` that belong to sequence b.
 std::vector<double> part(const std::vector<double>& all, const spec::Extents& e, std::int64_t b) {
   const auto at = [&](std::int64_t sequence) {
     return all.begin() + e.start(sequence) * e.heads * e.dim;
@@ -245,7 +245,7 @@ TEST(Relations, TypeZeroWithTheScaledBiasIsTypeOne) {
   Op::Inputs scaled = inputs;
   for (const std::int64_t element : spec::viewed_elements(*scaled.pse_shift))
     scaled.pse_shift->store(element, 0.25 * scaled.pse_shift->load(element));
-  // A multiplication by a power of two can be done before or after any rounding, with the same
+  // The scale is a power of two, so multiplying by it before or after a rounding gives the same
   // result.
   EXPECT_TRUE(same_bits(test::run(added_before, inputs), test::run(added_after, scaled)));
 }

@@ -6,7 +6,7 @@
 #include "../implementation_checks.hpp"
 #include "trial.hpp"
 
-/// The gradient of the sinks.
+/// Tests the gradient of the sinks (one additional logit per query head).
 namespace {
 
 using namespace assay;
@@ -47,8 +47,8 @@ TEST(Sink, HasTheGradientOfTheFormulaInEveryLayoutAndType) {
     }
 }
 
-/// The lengths give smaller last tiles and several tiles along both axes. The last tile of keys has
-/// columns after its last key; they must not be added.
+/// Both axes have several tiles, and the last ones are smaller. The last tile of keys has unused
+/// columns after its last key, which the kernel must not add.
 TEST(Sink, SumsAllTilesOfAllSequences) {
   for (const auto& [q, kv] : {std::pair{1, 1}, {130, 15}, {300, 129}, {129, 700}})
     expect_gradients({.problem = padded(q, kv)});
@@ -133,7 +133,7 @@ TEST(Sink, ReadsAnAttentionOutputOfFp32) {
   EXPECT_TRUE(same_bits(expected, run(example, inputs)));
 }
 
-/// The probability of a sink that is 200 below the scores is 0 in fp32.
+/// The sink is about 200 below the scores, so its probability is 0 in fp32.
 TEST(Sink, HasNoGradientIfItsProbabilityIsZero) {
   const Example example = {.problem = padded(30, 40)};
   Op::Inputs inputs = test::inputs_without_forward(example);
@@ -156,8 +156,9 @@ TEST(Sink, HasAZeroGradientWithoutKeys) {
   EXPECT_EQ(values(p, outputs).dsink, std::vector<double>(4, 0.0));
 }
 
-/// Shifting the statistics, (m, l) -> (m + c, l exp(-c)), must not change the gradients by more
-/// than roundings. A kernel that adds the sink to l again would fail.
+/// The statistics of a row are its maximum m and its sum of exponentials l. If they change to m + c
+/// and l exp(-c), the gradients may change only by rounding errors. A kernel that adds the sink to
+/// l a second time fails this test.
 TEST(Sink, IsTakenFromTheStatisticsOnly) {
   const Example example = {.problem = padded(60, 50)};
   Op::Inputs inputs = test::inputs_of(example);

@@ -6,8 +6,7 @@
 #include "scarce_threads.hpp"
 #include "trial.hpp"
 
-/// The gradient and the forward pass in two situations: threads cannot be started, or one thread
-/// fails.
+/// Tests the gradient and the forward pass if threads cannot be started, and if one thread fails.
 namespace {
 
 using namespace assay;
@@ -16,7 +15,7 @@ using test::Op;
 using test::same_bits;
 using test::ScarceThreads;
 
-/// Enough work for several threads. Several threads add to the same keys.
+/// Returns a problem with enough work for several threads, some of which add to the same keys.
 Example varied() {
   return {.problem = {.dtype = spec::DType::bf16,
                       .batch = 2,
@@ -61,8 +60,8 @@ TEST(Forward, NeedsNoThreadThatTheMachineRefuses) {
   }
 }
 
-/// If a key tile fails, other threads may be waiting for their turn to add to it. They must end,
-/// too.
+/// If the work on one key tile fails, other threads may be waiting for their turn to add to this
+/// tile. They must end, too.
 TEST(Gradient, ThrowsWhatOneOfItsThreadsThrows) {
   const Example example = varied();
   const Op::Inputs inputs = test::inputs_of(example);

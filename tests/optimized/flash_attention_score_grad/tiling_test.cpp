@@ -18,8 +18,8 @@ using optimized::Tiling;
 
 std::int64_t up_to(std::int64_t last) { return *rc::gen::inRange<std::int64_t>(1, last + 1); }
 
-/// Makes a random problem: in TND up to four sequences, some of them empty; any sparse mode that
-/// the layout allows.
+/// Makes a random problem. In TND it has up to four sequences, some of them empty. It has any
+/// sparse mode that the layout allows.
 Problem random_problem() {
   Problem p{.dtype = *rc::gen::element(spec::DType::fp16, spec::DType::bf16, spec::DType::fp32),
             .batch = up_to(4),
@@ -52,7 +52,7 @@ bool is_legal(const Problem& p, const device::Spec& spec) {
   return test::has_legal_buffers(plan(p, spec), spec);
 }
 
-/// One problem for each feature that changes the contents of the device memories.
+/// Returns one problem for each feature that changes the contents of the device's memories.
 std::vector<Problem> modes() {
   const Problem dense = {.seq_q = 2000, .seq_kv = 1500, .head_dim = 128, .head_dim_v = 128};
   std::vector<Problem> all = {dense};
@@ -161,7 +161,8 @@ TEST(Tiling, HoldsWhatAFeatureNeedsInTheUnifiedBuffer) {
   EXPECT_LE(full.vector_rows, plain.vector_rows);
 }
 
-/// Checks the results of the predicates element by element.
+/// Returns whether query i may attend to key j. The test compares this with the tiling element by
+/// element.
 bool may_attend(const Problem& p, std::int64_t b, std::int64_t i, std::int64_t j) {
   if (p.atten_mask == spec::MaskShape::absent) return true;
   const std::int64_t right = i + p.length_kv(b) - p.length_q(b);

@@ -16,8 +16,8 @@ Traffic planned(const Problem& p) {
   return optimized::traffic(p, optimized::plan(p, device::a2()));
 }
 
-/// The traffic of one block of scores for each query head, counted by hand. `key_tiles`: how many
-/// times each tile of key or value of a key head is read.
+/// Returns the memory traffic for one block of scores per query head, counted by hand. `key_tiles`
+/// is the number of tiles of key and value that are read, including repeated reads.
 Traffic of_one_block(const Problem& p, std::int64_t key_tiles) {
   const std::int64_t element = spec::size_of(p.dtype), heads = p.heads_q;
   const std::int64_t rows = p.seq_q * p.head_dim, scores = p.seq_q * p.seq_q;
@@ -60,7 +60,7 @@ TEST(Traffic, ReadsKeysAgainThatDoNotStay) {
             of_one_block(p, 3 * p.heads_q));  // two reads of key, one of value, for each query head
 }
 
-/// The sizes give only whole blocks, so that every score is read once.
+/// With these sizes there are only whole blocks, so every score is read exactly once.
 TEST(Traffic, CountsBiasAndDropoutBits) {
   Problem p = {
       .heads_q = 3, .heads_kv = 3, .seq_q = 1024, .seq_kv = 512, .head_dim = 64, .head_dim_v = 64};
@@ -83,8 +83,9 @@ TEST(Traffic, CountsBiasAndDropoutBits) {
   EXPECT_EQ(more(dropped), scores / 8);
 }
 
-/// One number per row: each of the 4 x 4 blocks of a head adds it. The last pass also reads both
-/// statistics, with 8 replicas. The sinks are one number per head.
+/// The additional traffic of a sink: each of the four key blocks of a head writes one number per
+/// row. The last pass reads these numbers, and the maximum and the sum of each row, which are
+/// stored 8 times. It also reads one sink per head, and writes one gradient per head.
 TEST(Traffic, CountsTheSumsOfSinks) {
   Problem p = {
       .heads_q = 3, .heads_kv = 3, .seq_q = 512, .seq_kv = 512, .head_dim = 64, .head_dim_v = 64};

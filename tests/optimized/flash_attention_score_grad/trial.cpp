@@ -5,8 +5,8 @@
 namespace assay::test {
 namespace {
 
-/// The error relative to the largest element. With 16-bit types P, dS and the result are rounded,
-/// each with a relative error of 2^-8 (bf16) or 2^-11 (fp16).
+/// Returns the tolerance relative to the largest element. With 16-bit types P, dS and the result
+/// are rounded, each with a relative error of 2^-8 (bf16) or 2^-11 (fp16).
 double tolerance(spec::DType dtype) {
   return dtype == spec::DType::fp32 ? 3e-6 : dtype == spec::DType::fp16 ? 2e-3 : 1.6e-2;
 }
@@ -31,7 +31,7 @@ void expect_gradients(const Example& example, const optimized::Options& options)
   EXPECT_LT(error(actual.dv, expected.dv), limit);
   EXPECT_LT(error(actual.dq_rope, expected.dq_rope), limit);
   EXPECT_LT(error(actual.dk_rope, expected.dk_rope), limit);
-  // No step rounds a factor of dsink to 16 bits.
+  // No factor of dsink is rounded to 16 bits, so the tolerance of fp32 applies.
   EXPECT_LT(error(actual.dsink, expected.dsink), tolerance(spec::DType::fp32));
 }
 

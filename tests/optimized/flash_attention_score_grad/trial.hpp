@@ -5,12 +5,12 @@
 
 namespace assay::test {
 
-/// Runs the implementation on the modelled A2. Returns its outputs.
+/// Runs the implementation on the modelled Ascend A2, and returns its outputs.
 Op::Outputs run(const Example& example, const Op::Inputs& inputs,
                 const optimized::Options& options = {});
 
-/// Expects the gradients that the formulas give. The errors of fp32 sums are allowed. With 16 bits,
-/// the errors of rounding P, dS and the result are also allowed.
+/// Expects the gradients of the formulas, within the errors of fp32 sums. With 16-bit types, the
+/// errors from rounding P, dS and the result are also allowed.
 void expect_gradients(const Example& example, const optimized::Options& options = {});
 
 /// Returns whether all bytes of all gradients are equal.

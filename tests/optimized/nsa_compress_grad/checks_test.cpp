@@ -54,7 +54,7 @@ TEST(CompressChecks, TakeTheCallOfTheDocumentedExample) {
   EXPECT_EQ(refusal(call), "");
 }
 
-/// With 2^40 tokens, products of sizes must not overflow.
+/// The problem has 2^40 tokens. Products of its sizes must not overflow.
 TEST(CompressChecks, CountWindowsOfHugeTensors) {
   Op::Problem problem = plain_problem();
   problem.batch = 1, problem.lengths = {}, problem.seq = std::int64_t{1} << 40;

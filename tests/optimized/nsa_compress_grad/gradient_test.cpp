@@ -17,8 +17,8 @@ using namespace assay::test::compress;
 using spec::DType;
 using spec::Striding;
 
-/// Two to eight windows overlap at each token. Window sizes include multiples of the stride and
-/// other sizes.
+/// Pairs of window size and stride for which two to eight windows contain each token. Some window
+/// sizes are a multiple of the stride, others are not.
 const std::vector<std::pair<std::int64_t, std::int64_t>>& window_kinds() {
   static const std::vector<std::pair<std::int64_t, std::int64_t>> kinds = {
       {32, 16}, {48, 16}, {64, 16}, {128, 16}, {48, 32}, {64, 48}, {128, 112}};
@@ -45,7 +45,7 @@ TEST(Compress, TakesEverySizeOfHeadsAndAnyNumberOfThem) {
     }
 }
 
-/// These sizes are not legal, but the formulas still apply.
+/// Calls with these window sizes are not legal, but the formulas still define the result.
 TEST(Compress, AcceptsAdjacentWindowsAndGaps) {
   for (const auto& [size, stride] : {std::pair{32, 32}, {16, 48}, {5, 3}, {7, 1}, {1, 1}})
     expect_gradients({.problem = problem_of({200, 3, 64}, size, stride)});
@@ -94,7 +94,7 @@ TEST(Compress, ReadsAndWritesStridedViews) {
       expect_gradients({.problem = problem, .inputs = in, .outputs = out});
 }
 
-/// Copies the numbers of one view into another of the same shape.
+/// Copies the elements of one view into another view of the same shape.
 void copy(const spec::Tensor& from, spec::Tensor& to) {
   const auto source = viewed_elements(from), target = viewed_elements(to);
   for (std::size_t k = 0; k < source.size(); ++k) to.store(target[k], from.load(source[k]));
@@ -105,7 +105,7 @@ TEST(Compress, HasTheSameBitsWhateverTheStrides) {
   problem.heads = 3, problem.head_dim = 24, problem.dtype = DType::fp16;
   const Op::Inputs inputs = inputs_of({.problem = problem});
   const Gradients expected = values(run({.problem = problem}, inputs));
-  // The last axis may have a stride, too.
+  // Multiplies all strides by 3, so that the elements of the last axis are not adjacent.
   Op::Inputs spread = inputs;
   for (spec::Tensor* tensor : {&spread.output_grad, &spread.input, &spread.weight}) {
     const spec::Tensor packed = *tensor;
@@ -135,8 +135,8 @@ TEST(Compress, WritesAllOfTheViewsAndNoByteOutside) {
   }
 }
 
-/// Returns the lengths that follow from each row of the table in the documentation page: the
-/// cumulative sums {0,128,272}, {128,272}, ..., and the number of windows of each sequence.
+/// Tests the table of the documentation: cumulative sums of sequence lengths, such as {0,128,272},
+/// and the number of windows in each sequence.
 TEST(Compress, ReadsTheSequenceArraysOfTheDocument) {
   struct Row {
     std::vector<std::int64_t> sums;
@@ -174,8 +174,8 @@ TEST(Compress, ALeadingZeroAndRepeatedSumsAreEmptySequences) {
     EXPECT_TRUE(same_bits(run({.problem = problem_of(lengths, 32, 16)}, inputs), expected));
 }
 
-/// Compares with the numbers that the program in the documentation page computes. It fills its fp16
-/// tensors with the bytes of floats 1.0f.
+/// Expects the results of the example program in the documentation. The program fills fp16 tensors
+/// with the bytes of the float 1.0f, so their elements are alternately 0 and 1.875.
 TEST(Compress, GivesTheNumbersOfTheDocumentedExample) {
   Op::Problem problem = problem_of({0, 128, 144}, 32, 16);
   problem.dtype = DType::fp16, problem.heads = 64, problem.head_dim = 128;
@@ -261,7 +261,8 @@ TEST(Compress, IsZeroWhereThereIsNoWindowAtAll) {
   }
 }
 
-/// Enough work for several threads, which is divided into parts and slices.
+/// Returns a problem with enough work for several threads. The tiling divides the tokens into parts
+/// and the channels into slices.
 Example varied(DType dtype) {
   Op::Problem problem = problem_of({300, 3, 0, 127, 400}, 128, 16);
   problem.dtype = dtype, problem.heads = 2, problem.head_dim = 280;
@@ -290,7 +291,8 @@ TEST(Compress, HasTheSameBitsWhenTheSameObjectRunsAgain) {
   EXPECT_TRUE(same_bits(between, run(little, little_inputs)));
 }
 
-/// A sequence alone gives the same bits as the same sequence within a pack.
+/// A sequence must have the same bits in a call of its own and in a call with several packed
+/// sequences.
 TEST(Compress, APackOfSequencesIsItsSequencesAlone) {
   Op::Problem problem = problem_of({150, 20, 0, 333}, 48, 16);
   problem.heads = 2;

@@ -7,14 +7,14 @@
 #include "scarce_threads.hpp"
 #include "trial.hpp"
 
-/// The gradient in two situations: threads cannot be started, or one thread fails.
+/// Tests the gradient if threads cannot be started, and if one thread fails.
 namespace {
 
 using namespace assay;
 using namespace assay::test::compress;
 using test::ScarceThreads;
 
-/// Enough work for several threads.
+/// Returns a problem with enough work for several threads.
 Example varied() {
   Op::Problem problem = problem_of({300, 3, 0, 127, 400}, 128, 16);
   problem.heads = 4, problem.head_dim = 280;

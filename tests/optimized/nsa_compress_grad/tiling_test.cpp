@@ -19,7 +19,8 @@ using test::compress::problem_of;
 
 std::int64_t up_to(std::int64_t last) { return *rc::gen::inRange<std::int64_t>(0, last + 1); }
 
-/// Up to six sequences. Some may be empty or short, but at least one is not empty.
+/// Makes a problem with up to six sequences. Some may be empty or short, but at least one is not
+/// empty.
 Problem random_problem(std::int64_t longest) {
   std::vector<std::int64_t> lengths = {1 + up_to(longest - 1)};
   for (std::int64_t left = up_to(5); left > 0; --left)
@@ -32,8 +33,8 @@ Problem random_problem(std::int64_t longest) {
   return p;
 }
 
-/// Returns whether the buffers are consecutive within the unified buffer and the buffers of tiles
-/// are as large as the tiles.
+/// Returns whether the buffers lie one after the other in the unified buffer (a memory of the
+/// device), and whether each buffer for a tile has the size of the tile.
 bool is_legal(const Problem& p, const device::Spec& spec) {
   const Tiling tiling = plan(p, spec);
   device::Bytes used;
@@ -114,8 +115,8 @@ TEST(CompressTiling, IsLegalForEverySizeOfHeadsAndEveryWindow) {
       }
 }
 
-/// Expects that every token of every sequence is in exactly one tile of one part, and that no tile
-/// needs more windows than fit into its buffers.
+/// Expects that every token of every sequence is in exactly one tile, and that no tile needs more
+/// windows than its buffers can contain.
 RC_GTEST_PROP(CompressTiling, CutsEveryTokenOnce, ()) {
   const Problem p = random_problem(3000);
   const Tiling tiling = plan(p, device::a2());

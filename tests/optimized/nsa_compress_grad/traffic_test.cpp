@@ -17,7 +17,7 @@ Traffic planned(const Problem& p) {
   return optimized::compress::traffic(p, optimized::compress::plan(p, device::a2()));
 }
 
-/// The problem has 64 tokens and three windows of 32 tokens.
+/// The problem has 64 tokens, and therefore three windows of 32 tokens.
 TEST(CompressTraffic, OfOneTileIsWhatItsWindowsRead) {
   const Traffic one = planned({.seq = 64, .head_dim = 128});
   EXPECT_EQ(one.read.count, 32 * 32 + (64 + 3) * 128 * 2 + 32 * 4);
@@ -63,7 +63,7 @@ TEST(CompressCostTable, ChangesNoOutputBit) {
   EXPECT_TRUE(test::compress::same_bits(usual, slow));
 }
 
-/// The judge compares the kernel with these declarations.
+/// The judge uses this declaration to compute the tolerances for the kernel.
 TEST(CompressNumerics, DeclaresFp32SumsOneCastToEvenAndOneOrder) {
   const auto implementation = optimized::nsa_compress_grad(device::a2());
   const spec::Numerics numerics = implementation->numerics({});

@@ -31,7 +31,7 @@ spec::Call<Op> call_of(const Example& example) {
                        example.inputs, example.outputs);
 }
 
-/// Visits all terms of the sums: visit(window row, token, weight).
+/// Calls visit(window row, token, weight) for every term of the sums.
 template <class Visit>
 void visit_terms(const Op::Problem& p, const Visit& visit) {
   std::int64_t base = 0, row = 0;

@@ -63,7 +63,7 @@ TEST(SelectedChecks, TakeBothEndsOfEveryRange) {
   }
 }
 
-/// The program in the documentation passes NCHW for tensors with three axes.
+/// The example program in the documentation passes the format NCHW for tensors with three axes.
 TEST(SelectedChecks, TakeTheCallOfTheDocumentedExample) {
   Call call = call_of({.dtype = spec::DType::fp16,
                        .seq_q = 1,
@@ -123,7 +123,7 @@ TEST(SelectedChecks, NameTheCulpritTheValueAndTheLimit) {
             "NSAS-C33: sparseMode is 3; it must be 0 or 2");
 }
 
-/// The count multiplied by the size does not fit in 64 bits.
+/// The number of selected blocks multiplied by the block size does not fit in 64 bits.
 TEST(SelectedChecks, DoNotOverflowOnHugeCounts) {
   Call call = call_of(packed());
   constexpr std::int64_t huge = std::int64_t{1} << 62;

@@ -61,7 +61,8 @@ TEST(SelectedGradient, TakesEveryBlockSizeAndCount) {
     }
 }
 
-/// All queries list the same few blocks, which gives many row tiles and several records.
+/// All queries list the same few blocks. This gives many row tiles and several records (groups of
+/// row tiles).
 TEST(SelectedGradient, AddsRecordAfterRecord) {
   expect_gradients({.problem = causal({.dtype = DType::fp16,
                                        .heads_q = 3,
@@ -89,8 +90,8 @@ TEST(SelectedGradient, CountsABlockAsOftenAsItIsListed) {
   };
   expect_gradients({.problem = small_problem(), .block = [](const Entry&) { return 1; }});
   expect_gradients({.problem = small_problem(), .block = twice});
-  // The list contains the block twice, but the statistics belong to a list that contains it once.
-  // Then dk, dv and dq are twice as large.
+  // The list contains a block twice, but the statistics come from a list that contains it once. So
+  // all three gradients must be twice as large.
   Op::Problem p = small_problem(DType::bf16);
   p.selected_block_count = 1;
   const auto alone = [](const Entry& e) { return e.token % 4; };
@@ -138,7 +139,8 @@ TEST(SelectedGradient, RunsWithThreadsOnProblemsOfOneKeyHead) {
   expect_gradients({.problem = causal(p)});
 }
 
-/// A block after the query's position adds nothing to any sum, so its keys get no gradient.
+/// A block that begins after the query's position adds nothing to any sum, so the gradients of its
+/// keys are exactly 0.
 TEST(SelectedGradient, OfABlockInTheFutureIsExactlyZero) {
   const auto list = [](const Entry& e) { return e.slot == 0 ? 0 : e.slot + 2; };
   Op::Problem p = causal(small_problem(DType::bf16));
@@ -150,7 +152,7 @@ TEST(SelectedGradient, OfABlockInTheFutureIsExactlyZero) {
   const std::size_t token = 2 * 192;  // index of the token in dk, which has two key heads
   for (std::size_t k = 16 * token; k < 80 * token; ++k) ASSERT_EQ(g.dk[k], 0) << k;
   EXPECT_NE(g.dk[0], 0);
-  // The result must be the same without the entries after the query's position.
+  // Without the list entries that lie after the query's position, the result must be the same.
   Example without = example;
   without.problem.selected_block_count = 1;
   Op::Inputs shorter = inputs;
@@ -187,7 +189,8 @@ TEST(SelectedGradient, CountsPositionsBeyondTheEdgeOfTheMask) {
   expect_gradients({.problem = causal(p), .block = list});
 }
 
-/// The program in the documentation. All gradients that it computes are rounded to zero.
+/// Makes the call of the example program in the documentation. All its gradients are so small that
+/// they are rounded to zero.
 TEST(SelectedGradient, OfTheDocumentedExampleIsZero) {
   const Example example = {.problem = {.dtype = DType::fp16,
                                        .seq_q = 1,

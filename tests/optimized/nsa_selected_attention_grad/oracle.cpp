@@ -8,7 +8,7 @@ namespace {
 
 using spec::Tensor;
 
-/// A packed tensor as doubles.
+/// The elements of a packed tensor as doubles.
 class Numbers {
  public:
   explicit Numbers(const Tensor& tensor)
@@ -29,7 +29,7 @@ double dot(const double* x, const double* y, std::int64_t count) {
   return sum;
 }
 
-/// sums += factor * x.
+/// Adds factor * x to sums, element by element.
 void add(double factor, const double* x, std::int64_t count, double* sums) {
   for (std::int64_t d = 0; d < count; ++d) sums[d] += factor * x[d];
 }
@@ -39,8 +39,8 @@ void store(Tensor& x, const spec::Shape& index, double value) {
           value);
 }
 
-/// A row of query with the keys that its list contains. A key occurs once for every entry that
-/// names its block.
+/// One row of query, and the keys that its list selects. A key occurs once for every list entry
+/// that names its block.
 struct Row {
   std::int64_t t, n, kv;        ///< token in the pack, query head, key head
   std::vector<std::int64_t> r;  ///< keys that the query attends to, as tokens in the pack
@@ -96,8 +96,8 @@ spec::Call<Op> call(const Example& e) {
                        e.outputs);
 }
 
-/// Returns any block for an entry. For the first entry the block begins at or before the token, so
-/// that the token attends to some key.
+/// Returns a block for a list entry. For the first entry it returns a block that begins at or
+/// before the token, so that the token attends to at least one key.
 std::int64_t any_block(const Op::Problem& p, const Entry& e) {
   const std::int64_t blocks = p.length_kv(e.b) / p.selected_block_size;
   const std::int64_t seen = std::min(blocks, e.token / p.selected_block_size + 1);

@@ -6,8 +6,7 @@
 #include "selection/forward.hpp"
 #include "trial.hpp"
 
-/// The gradient and the forward pass in two situations: threads cannot be started, or one thread
-/// fails.
+/// Tests the gradient and the forward pass if threads cannot be started, and if one thread fails.
 namespace {
 
 using namespace assay;
@@ -17,7 +16,7 @@ using test::selected::Op;
 using test::selected::run;
 using test::selected::same_bits;
 
-/// Enough work for several threads.
+/// Returns a problem with enough work for several threads.
 Example varied() {
   return {.problem = {.dtype = spec::DType::fp16,
                       .batch = 2,
@@ -68,8 +67,8 @@ TEST(SelectedForward, NeedsNoThreadThatTheMachineRefuses) {
   }
 }
 
-/// If a key block fails, other threads may be waiting for their turn to add to it. They must end,
-/// too.
+/// If the work on one key block fails, other threads may be waiting for their turn to add to this
+/// block. They must end, too.
 TEST(SelectedGradient, ThrowsWhatOneOfItsThreadsThrows) {
   const Example example = little();
   const Op::Inputs inputs = inputs_without_forward(example);

@@ -24,7 +24,7 @@ using Problem = Op::Problem;
 
 std::int64_t up_to(std::int64_t last) { return *rc::gen::inRange<std::int64_t>(1, last + 1); }
 
-/// A random legal problem whose sequences have at most 40 blocks.
+/// Makes a random legal problem. Its sequences have at most 40 blocks.
 Problem random_problem() {
   Problem p{.dtype = *rc::gen::element(spec::DType::fp16, spec::DType::bf16),
             .batch = up_to(4),
@@ -45,7 +45,7 @@ Problem random_problem() {
   return p;
 }
 
-/// Returns whether all buffers are consecutive within their memories and have the stated sizes.
+/// Returns whether all buffers lie one after the other in their memories and have the stated sizes.
 bool is_legal(const Problem& p, const device::Spec& spec) {
   const Tiling tiling = plan(p, spec);
   const std::int64_t rows = tiling.tokens * p.group();
@@ -134,7 +134,7 @@ TEST(SelectedTiling, NamesTheBufferThatIsTooSmall) {
   } catch (const device::DeviceFault& fault) {
     EXPECT_EQ(std::string(fault.what()).substr(0, 12), "UB overflow:") << fault.what();
   }
-  // All rows of a group must fit in memory together.
+  // The tiling must place all rows of a head group in memory at the same time.
   spec = device::a2();
   spec.memories.l0c.value = 4 * 1024;
   EXPECT_NO_THROW(plan({.heads_q = 16, .seq_q = 64}, spec));
@@ -158,8 +158,8 @@ RC_GTEST_PROP(SelectedDemand, SpreadsEveryListOverTheBlocks, ()) {
   RC_ASSERT(listed == topk_extents(p).rows() * p.selected_block_count);
 }
 
-/// Counted by hand: four tokens list one of the two blocks of 16 keys. Padding rows of a block are
-/// not read.
+/// The memory traffic, counted by hand: four tokens list one of the two blocks of 16 keys. The
+/// padding rows of a tile are not read.
 TEST(SelectedTraffic, OfOneBlockIsWhatItsProductsReadAndWrite) {
   const Problem p = {.heads_q = 3,
                      .seq_q = 4,
@@ -207,8 +207,9 @@ TEST(SelectedCostTable, ChangesNoOutputBit) {
   EXPECT_TRUE(same_bits(usual, slow));
 }
 
-/// The inverted lists, computed by hand. There are two tokens and three blocks of 16 keys. With the
-/// mask, the tokens attend only to the first block.
+/// The inverted lists (for each block, the tokens that list it), computed by hand. The problem has
+/// two tokens and three blocks of 16 keys. With the mask, the tokens attend only to the first
+/// block.
 TEST(Readers, HaveEveryTokenAsOftenAsItListsTheBlock) {
   Example example = {
       .problem = {.seq_q = 2, .seq_kv = 48, .selected_block_count = 3},
@@ -223,7 +224,7 @@ TEST(Readers, HaveEveryTokenAsOftenAsItListsTheBlock) {
     return all;
   };
   using Expected = std::vector<std::pair<int, int>>;
-  // Token 0 lists 2, 1, 0; token 1 lists 0, 2, 0.
+  // Token 0 lists the blocks 2, 1, 0; token 1 lists the blocks 0, 2, 0.
   EXPECT_EQ(inverted(example, 0), (Expected{{0, 0}, {1, 0}, {1, 1}}));
   EXPECT_EQ(inverted(example, 1), (Expected{{0, 1}}));
   EXPECT_EQ(inverted(example, 2), (Expected{{0, 2}, {1, 2}}));

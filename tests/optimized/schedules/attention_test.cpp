@@ -21,14 +21,14 @@ double cycles(const Modelled& modelled, Pipe pipe) {
   return modelled.share(pipe) * modelled.seconds * 1.8e9;
 }
 
-/// Returns attention with this number of rounds on every core. A round is a group of 4 x 4 tiles
-/// that a core processes together.
+/// Returns an attention problem that gives each core `count` rounds. A round is a group of 4 x 4
+/// tiles that a core processes together.
 Attention rounds(std::int64_t count) {
   return {.heads = 24 * count, .heads_kv = 24 * count, .seq_q = 512, .seq_kv = 512};
 }
 
-/// Cycles of one queue for a tile of 128 x 128 scores: the difference between 18 rounds and 17
-/// rounds, divided by 16 tiles.
+/// Returns how many cycles one queue is busy for a tile of 128 x 128 scores: the difference between
+/// the times of 18 and 17 rounds of 16 tiles, divided by 16.
 double of_tile(const Round& round, Pipe pipe) {
   const device::Spec spec = boundless_memories();
   return (cycles(model(rounds(18), round, spec), pipe) -
@@ -39,14 +39,14 @@ double of_tile(const Round& round, Pipe pipe) {
 TEST(Attention, CountsBlocksThatHoldAPair) {
   EXPECT_EQ((Attention{.heads = 3, .seq_q = 256, .seq_kv = 384}.blocks()), 3 * 6);
   EXPECT_EQ((Attention{.seq_q = 4096, .seq_kv = 4096, .causal = true}.blocks()), 32 * 33 / 2);
-  // Query 0 attends to keys 0 to 128, which are in two blocks of 128. Query 255 attends to all 384
-  // keys.
+  // Query 0 attends to keys 0 to 128, which lie in two blocks of 128 keys. Query 255 attends to all
+  // 384 keys.
   EXPECT_EQ((Attention{.seq_q = 256, .seq_kv = 384, .causal = true}.blocks()), 2 + 3);
   EXPECT_EQ((Attention{.seq_q = 384, .seq_kv = 128, .causal = true}.blocks()), 0 + 0 + 1);
 }
 
-/// By the published description of the schedule, a tile reads 176 KiB, drains 176 KiB and needs
-/// five products.
+/// According to the published description of the schedule, a tile reads 176 KiB, moves 176 KiB out
+/// of L0C and needs five products.
 TEST(Gradient, OfTheBasicFamilyMovesThePublishedBytesOfABlock) {
   EXPECT_NEAR(of_tile(basic(), Pipe::cube_mte2), 176 * 1024.0 / 88, 0.01);
   EXPECT_NEAR(of_tile(basic(), Pipe::fixpipe), 176 * 1024.0 * 3 / 256, 0.01);
@@ -55,24 +55,25 @@ TEST(Gradient, OfTheBasicFamilyMovesThePublishedBytesOfABlock) {
   EXPECT_NEAR(of_tile(basic(), Pipe::mte3), 32 * 1024.0 / 80, 0.01);
 }
 
-/// By the published description of the schedule, a tile reads 120 KiB and drains 192 KiB.
+/// According to the published description of the schedule, a tile reads 120 KiB and moves 192 KiB
+/// out of L0C.
 TEST(Gradient, OfTheSameAbFamilyMovesThePublishedBytesOfABlock) {
   EXPECT_NEAR(of_tile(same_ab(), Pipe::cube_mte2), 120 * 1024.0 / 88, 0.01);
   EXPECT_NEAR(of_tile(same_ab(), Pipe::fixpipe), 192 * 1024.0 * 3 / 256, 0.01);
   EXPECT_NEAR(of_tile(same_ab(), Pipe::cube), 5 * 518, 0.01);
 }
 
-/// By the costs of the instructions, a tile takes about 2280 cycles on each vector core. The
-/// schedule sameAB also copies between tiles and rows: 96 KiB at 256 B per cycle in four
-/// instructions.
+/// By the costs of the instructions, each vector core needs about 2280 cycles for a tile. The
+/// schedule sameAB also copies 96 KiB between the layouts "tiles" and "rows", at 256 B per cycle
+/// and with four instructions.
 TEST(Gradient, OfABlockTakesThePublishedVectorCycles) {
   EXPECT_NEAR(of_tile(basic(), Pipe::vector), 2280, 25);
   EXPECT_NEAR(of_tile(same_ab(), Pipe::vector) - of_tile(basic(), Pipe::vector),
               96 * 1024.0 / 256 + 4 * (1 + 16), 0.01);
 }
 
-/// By the published description of the schedule, the buffers of an iteration over 512 x 512 scores
-/// fill L1 completely.
+/// According to the published description of the schedule, the buffers for 512 x 512 scores fill
+/// the memory L1 completely.
 TEST(Gradient, FaultsWhereARoundDoesNotFitByOneByte) {
   device::Spec spec = device::a2();
   EXPECT_NO_THROW(model(rounds(1), same_ab(), spec));
@@ -96,7 +97,7 @@ TEST(Gradient, IsDelayedBySharedMemoryAndHandovers) {
 }
 
 TEST(Forward, ReadsKeysValuesAndProbabilitiesOfEveryTile) {
-  // 18 tiles of 128 x 1024 on a core are compared with 17. A tile reads the query, and the keys,
+  // Compares 18 tiles of 128 x 1024 scores per core with 17. A tile reads the query, and the keys,
   // values and P of eight blocks.
   const auto read = [](std::int64_t tiles) {
     const Attention attention = {.heads = 24, .seq_q = 128, .seq_kv = tiles * 1024};
@@ -106,7 +107,8 @@ TEST(Forward, ReadsKeysValuesAndProbabilitiesOfEveryTile) {
   EXPECT_NEAR(read(18) - read(17), (1 + 3 * 8) * 32768.0 / 88, 0.01);
 }
 
-/// The time of softmax and sums comes from row F11 of the validation table (bench/validation).
+/// The times of softmax and sums were fitted to measurements: row F11 of the validation table in
+/// bench/validation.
 TEST(Forward, TakesTheFittedVectorCycles) {
   const auto vector = [](std::int64_t tiles) {
     const Attention attention = {.heads = 24, .seq_q = 128, .seq_kv = tiles * 256};
@@ -123,7 +125,8 @@ TEST(Forward, OverlapsTransfersWithScoresAhead) {
             0.8 * model(attention, Forward{.columns = 256, .ahead = 1}, spec).seconds);
 }
 
-// This test fails if the model changes. If the change is intended, update the times.
+// This test fails if the modelled time changes. If the change is intended, update the expected
+// times.
 TEST(Forward, TakesTheTimeThatItTookBefore) {
   const auto microseconds = [](const Attention& attention, const Forward& schedule) {
     return model(attention, schedule, device::a2()).seconds * 1e6;

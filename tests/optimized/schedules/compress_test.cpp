@@ -10,8 +10,9 @@ using namespace assay;
 using namespace assay::optimized::schedules;
 using device::Pipe;
 
-/// The shapes of published models, in their original size and in the smaller size of
-/// cases/nsa_compress_grad/models.txt; also windows that overlap eight times.
+/// Returns the shapes of published models, both in the original size and in the smaller size of
+/// cases/nsa_compress_grad/models.txt. Returns also a shape in which eight windows contain each
+/// token.
 std::vector<Compression> published() {
   const auto of = [](std::int64_t heads, std::int64_t head_dim, std::vector<std::int64_t> lengths) {
     return Compression{.heads = heads, .head_dim = head_dim, .lengths = std::move(lengths)};
@@ -40,9 +41,9 @@ Bytes moved(const device::Program& program) {
 }
 
 TEST(ByWindow, ReadsAWindowAndAddsItToSums) {
-  // Each of two vector cores reads 32 tokens and one window of 192 channels in 16 bits. It adds to
-  // 32 tokens in fp32, which are read and written. Half of the bytes are read for the first time
-  // and miss in L2.
+  // Each of two vector cores reads 32 tokens and one window, with 192 channels in 16 bits. It adds
+  // products to 32 sums per channel in fp32, which it reads and writes. Half of the bytes are read
+  // for the first time, so they miss in L2.
   const Compression c = {.heads = 4, .head_dim = 192, .lengths = {8192}};
   const Bytes one = moved(program_of(c, ByWindow{}, device::a2(), 1));
   EXPECT_EQ(one.read, 2 * 33 * 192 * 2);
@@ -51,7 +52,7 @@ TEST(ByWindow, ReadsAWindowAndAddsItToSums) {
 }
 
 TEST(ByTile, ReadsATileWithItsWindowsAndStoresItOnce) {
-  // Over 48 tokens there are at most (48 + 30) / 16 + 1 = 5 windows.
+  // A tile of 48 tokens overlaps with at most (48 + 30) / 16 + 1 = 5 windows.
   const Compression c = {.heads = 4, .head_dim = 192, .lengths = {8192}};
   const Bytes one = moved(program_of(c, {.tokens = 48, .channels = 96}, device::a2(), 1));
   EXPECT_EQ(one.read, 2 * (48 + 5) * 96 * 2);
@@ -67,8 +68,7 @@ TEST(ByTile, OverlapsMovesAndComputeWithTwoBuffersOfEach) {
 }
 
 TEST(ByTile, MultipliesEveryPairOfTokenAndWindow) {
-  // If arithmetic is the bottleneck, the time nearly doubles with twice the number of windows per
-  // token.
+  // If arithmetic limits the speed, twice as many windows per token take nearly twice the time.
   Compression c = {.heads = 4, .head_dim = 128, .lengths = {32768}};
   const auto busy = [&] {
     const Modelled m = model(c, ByTile{64, 128, 2}, device::a2());

@@ -23,9 +23,9 @@ double cycles(const Modelled& modelled, Pipe pipe) {
 }
 
 TEST(Gemm, OfOneTileTakesItsLoadsItsProductAndItsDrain) {
-  // Two operands of 32 KiB are loaded one after the other at 88 B a cycle and are visible 210
-  // cycles later. The right operand is copied into L0B at 128 B a cycle. Then the cube takes 512
-  // steps, and 64 KiB are drained from L0C.
+  // The modelled time of one tile. Two operands of 32 KiB are loaded one after the other at 88 B a
+  // cycle, and can be used 210 cycles later. The right operand is copied into L0B at 128 B a cycle.
+  // Then the cube unit (the matrix unit) takes 512 steps. At the end 64 KiB are moved out of L0C.
   const Gemm gemm = {
       .m = 128, .n = 128, .k = 128, .base_n = 128, .base_k = 128, .step_k = 1, .contiguous = true};
   const Modelled modelled = model(gemm, boundless_memories());
@@ -36,8 +36,8 @@ TEST(Gemm, OfOneTileTakesItsLoadsItsProductAndItsDrain) {
 }
 
 TEST(Gemm, ReadsEachOperandOnceForEveryTileOfTheOther) {
-  // A product of 6144 x 6144 x 6144 in tiles of 128 x 256 on 24 cores: 48 tiles for each core. Each
-  // tile loads (128 + 256) x 6144 x 2 B.
+  // A product of 6144 x 6144 x 6144 in tiles of 128 x 256. Each of 24 cores computes 48 tiles, and
+  // each tile loads (128 + 256) x 6144 x 2 B.
   const Gemm gemm = {.m = 6144, .n = 6144, .k = 6144};
   const Modelled modelled = model(gemm, boundless_memories());
   EXPECT_NEAR(cycles(modelled, Pipe::cube_mte2), 48.0 * 384 * 6144 * 2 / 88, 1e4);
@@ -45,7 +45,8 @@ TEST(Gemm, ReadsEachOperandOnceForEveryTileOfTheOther) {
 }
 
 TEST(Gemm, OfShortRowsPaysForPackages) {
-  // A left operand of 64 columns has rows of 128 B. Each row takes 3 cycles instead of 128 / 88.
+  // A left operand with 64 columns has rows of 128 B. Loading such a row takes 3 cycles. If the
+  // rows were contiguous, 128 B would take only 128 / 88 cycles.
   Gemm gemm = {.m = 1280,
                .n = 128,
                .k = 64,
@@ -61,7 +62,7 @@ TEST(Gemm, OfShortRowsPaysForPackages) {
 }
 
 TEST(Gemm, FaultsWhereItsBuffersDoNotFit) {
-  // Two buffers of (128 + 256) x 256 x 2 B take 384 KiB.
+  // The operands need two buffers of (128 + 256) x 256 x 2 B, together 384 KiB.
   device::Spec spec = device::a2();
   const Gemm gemm = {.m = 1024, .n = 1024, .k = 1024};
   spec.memories.l1.value = 393216;
@@ -94,7 +95,7 @@ TEST(Rounds, BeyondTheMostAreAddedAtTheSteadyPace) {
   EXPECT_NEAR(some.makespan.count, all.makespan.count, 1e-6);
   EXPECT_NEAR(some.l2_bytes, all.l2_bytes, 1e-6);
   EXPECT_NEAR(some.busy[0].count, all.busy[0].count, 1e-6);
-  // In the steady state a round takes 518 cycles. Half a round takes half of this.
+  // After the first rounds each further round takes 518 cycles, so half a round takes 259.
   for (const double whole : {5.0, 100.0}) {
     const Cycles part = run_rounds(spec, share, whole + 0.5, 8, write).makespan;
     EXPECT_NEAR((part - run_rounds(spec, share, whole, 8, write).makespan).count, 259, 1e-6);

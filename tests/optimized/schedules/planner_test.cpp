@@ -12,7 +12,7 @@ using namespace assay;
 using namespace assay::optimized::schedules;
 using device::Pipe;
 
-/// Eight heads in layout BNSD.
+/// Returns an attention problem with eight heads in layout BNSD.
 Attention square(std::int64_t seq, bool causal = false, std::int64_t head_dim = 128) {
   return {.heads = 8,
           .heads_kv = 8,
@@ -22,7 +22,7 @@ Attention square(std::int64_t seq, bool causal = false, std::int64_t head_dim = 
           .causal = causal};
 }
 
-/// A bias of two bytes for each score, and dropout.
+/// Returns the costs of dropout and of a bias with two bytes per score.
 Features biased_and_dropped() {
   using device::VectorCosts;
   return {.score_bits = 17,
@@ -33,7 +33,7 @@ Features biased_and_dropped() {
           .tensors = {std::int64_t{1} << 20}};
 }
 
-/// Variants of attention; each has one feature.
+/// Returns variants of an attention problem. Each has one feature, for example rope.
 std::vector<Attention> modes() {
   const Attention dense = square(512);
   std::vector<Attention> all = {dense, square(512, true), square(512, false, 192)};
@@ -49,8 +49,8 @@ std::vector<Attention> modes() {
   return all;
 }
 
-/// Cycles of one queue for a tile, measured as the difference between two numbers of rounds that
-/// differ by one on every core.
+/// Returns how many cycles one queue is busy per tile. This is the difference between two problems,
+/// one of which has one round more on every core.
 double of_tile(const Woven& woven, Pipe pipe, const Attention& like = {}) {
   device::Spec spec = device::a2();
   spec.rates.l2_bandwidth.value = spec.rates.hbm_bandwidth.value = 1e18;
@@ -65,23 +65,23 @@ double of_tile(const Woven& woven, Pipe pipe, const Attention& like = {}) {
 }
 
 TEST(Woven, MovesTheBytesOfItsRound) {
-  // The example has rounds of 4 x 2 tiles, processed by groups of 2 rows. A round loads 8 tiles of
-  // rows for scores and dP, and 4 tiles of columns for each group. Then 2 tiles of keys, 4 of query
-  // and 4 of dy stay in L1. dS is read twice and P once. In total these are 16 + 10 + 24 tiles of
-  // 32 KiB for 8 tiles of scores. Results of 64 KiB that leave L0C: 16 of scores and dP, 4 of dq, 2
-  // of dk and 2 of dv.
+  // A round of this schedule has 4 x 2 = 8 tiles of scores, processed in groups of 2 rows. It loads
+  // 50 tiles of 32 KiB. 16 are for scores and dP: 8 tiles of rows, and 4 tiles of columns for each
+  // of two groups. 10 tiles stay in L1: 2 of keys, 4 of query, 4 of dy. 24 are for dS (loaded
+  // twice) and P.
+  // 24 results of 64 KiB leave L0C: 16 of scores and dP, 4 of dq, 2 of dk and 2 of dv.
   const Woven woven = {.rows = 4, .columns = 2, .group = 2};
   EXPECT_NEAR(of_tile(woven, Pipe::cube_mte2), 50 * 32768.0 / 88 / 8, 0.01);
   EXPECT_NEAR(of_tile(woven, Pipe::fixpipe), 24 * 65536.0 * 3 / 256 / 8, 0.01);
-  // Each tile needs three products, and two more for the scores. All are computed in two halves of
-  // 256 steps. Each half needs six cycles to start.
+  // Each tile needs five products: three for the gradients and two for scores and dP. Each product
+  // is computed in two halves of 256 steps, and each half needs six cycles to start.
   EXPECT_NEAR(of_tile(woven, Pipe::cube), 10 * 262, 0.01);
 }
 
 TEST(Woven, BringsAHalfOfAColumnIntoL0BOnceForItsGroup) {
-  // A tile needs four halves of scores and dP. Each half copies 32 KiB of query or dy, and 16 KiB
-  // of key or value for all rows of a group. The tile also needs three products in halves, each
-  // with 16 KiB on both sides.
+  // For scores and dP a tile needs four half products. Each loads 32 KiB of query or dy. It also
+  // loads 16 KiB of key or value, but only once for all rows of a group. The gradients need six
+  // half products per tile, which load 16 KiB of each operand.
   const auto of_group = [](double rows) { return 4 * (26 + 128) + 4 * (26 + 128) / rows; };
   const double of_gradients = 6 * (26 + 64 + 26 + 128);
   for (const std::int64_t group : {1, 2, 4})
@@ -90,7 +90,8 @@ TEST(Woven, BringsAHalfOfAColumnIntoL0BOnceForItsGroup) {
 }
 
 TEST(Woven, FaultsWhereItDoesNotFitByOneByte) {
-  // Buffers of 4 + 1 + 6 + 5 tiles fill L1. One sum and two halves of scores fill L0C.
+  // The memories are exactly full: L1 with the buffers of 4 + 1 + 6 + 5 tiles, and L0C with one sum
+  // and two halves of scores.
   const Woven woven = {.rows = 6, .columns = 6, .score_buffers = 10};
   device::Spec spec = device::a2();
   EXPECT_NO_THROW(model(square(1024), woven, spec));
@@ -99,8 +100,8 @@ TEST(Woven, FaultsWhereItDoesNotFitByOneByte) {
   spec = device::a2();
   spec.memories.l0c.value -= 1;
   EXPECT_THROW(model(square(1024), woven, spec), device::DeviceFault);
-  // Rounds of 8 x 8 tiles. Each of 24 cores needs 8 tiles of 128 KiB for scores and dP, and 84 +
-  // 106 tiles of 32 KiB for P and dS.
+  // A round of this schedule has 8 x 8 tiles. Each of 24 cores needs this space in L2: 8 tiles of
+  // 128 KiB for scores and dP, and 84 + 106 tiles of 32 KiB for P and dS.
   const Woven large = {.rows = 8, .columns = 8};
   spec = device::a2();
   spec.memories.l2.value = 24 * (8 * 128 + (84 + 106) * 32) * 1024;
@@ -116,7 +117,8 @@ TEST(Features, TakeTheirBytesAndInstructionsOfATile) {
   const auto more = [&](Pipe pipe) { return of_tile(woven, pipe, with) - of_tile(woven, pipe); };
   const device::Spec spec = device::a2();
   const auto& v = spec.vector;
-  // Each of two vector cores processes four tiles of 2,048 scores.
+  // Each of two vector cores processes four tiles of 2,048 scores, with 17 additional bits per
+  // score.
   EXPECT_NEAR(more(Pipe::vector_mte2), 4 * gm_to_ub_transfer(spec, {2048 * 17 / 8}).count, 0.01);
   double cycles = 0;
   for (const auto* operation : {&v.cast_to_fp32, &v.add, &v.select, &v.muls, &v.select, &v.muls})
@@ -142,8 +144,8 @@ TEST(Features, NeedRoomInTheUnifiedBuffer) {
   attention.features = biased_and_dropped();
   EXPECT_EQ(names(), (std::set<std::string>{"scores", "dP", "P", "dS", "bias", "stored bias",
                                             "drop bits", "dropped prob"}));
-  // A score takes 12 bytes in some buffers and a little more than 10 in others: 177 KiB for 8,192
-  // scores.
+  // A score needs 12 bytes in the common buffers, and a little more than 10 in the additional
+  // buffers for bias and dropout: 177 KiB for 8,192 scores.
   device::Spec spec = device::a2();
   spec.memories.ub.value = 177 * 1024;
   EXPECT_NO_THROW(buffers_of(attention, woven, spec));
@@ -163,9 +165,10 @@ TEST(Features, MakeNoScheduleFasterAndLeaveTheVendorOneFamily) {
 }
 
 TEST(Deal, OfACausalMaskDependsOnWhatARoundSkips) {
-  // A causal problem of 2048 x 2048 with 8 heads. In whole rounds: 10 rounds of 4 x 4 tiles for
-  // each head, 4 for each core. As a stream: 136 tiles for each head, which are 68 rounds in total,
-  // 3 for each core. The time is that of the busiest core, so whole rounds take 4 / 3 of the time.
+  // A causal problem with 8 heads and 2048 x 2048 scores. If the schedule computes all tiles of a
+  // round, also the masked ones, a head has 10 rounds of 4 x 4 tiles, and the busiest core has 4
+  // rounds. If it skips masked tiles, a head has 136 tiles. All heads together then have 68 rounds,
+  // and the busiest core has 3. So computing masked tiles takes 4 / 3 of the time.
   Round whole = basic(), stream = basic();
   whole.masked = Masked::whole;
   const device::Spec spec = device::a2();
@@ -179,7 +182,7 @@ TEST(Deal, OfACausalMaskDependsOnWhatARoundSkips) {
 }
 
 TEST(Deal, CutsRoundsThatAreLeftIfCoresWaitForThem) {
-  // Tests one round of 4 x 4 tiles on each of 24 cores, and then a few more rounds than 24.
+  // Tests 24 rounds of 4 x 4 tiles, one for each core, and then a few rounds more.
   const device::Spec spec = device::a2();
   const auto busy = [&](std::int64_t rounds, const auto& schedule) {
     const Attention attention = {.heads = rounds, .heads_kv = rounds, .seq_q = 512, .seq_kv = 512};
@@ -187,11 +190,11 @@ TEST(Deal, CutsRoundsThatAreLeftIfCoresWaitForThem) {
     return modelled.share(Pipe::cube) * modelled.seconds;
   };
   const double one = busy(24, Woven{});
-  // If 1 round is left for 24 cores, each core computes at most one column of it. If 10 are left,
-  // two cores share a column, half each.
+  // If 1 round remains for 24 cores, each core computes at most one column of this round. If 10
+  // rounds remain, two cores share a column, and each computes a half.
   EXPECT_NEAR(busy(25, Woven{}), 1.25 * one, 1e-9 * one);
   EXPECT_NEAR(busy(34, Woven{}), 1.5 * one, 1e-9 * one);
-  // If 16 rounds are left, some cores compute a full round. In the vendor's schedules some core
+  // If 16 rounds remain, some cores compute a full round. In the vendor's schedules some core
   // computes a full round for any remainder.
   EXPECT_NEAR(busy(40, Woven{}), 2 * one, 1e-9 * one);
   EXPECT_NEAR(busy(25, same_ab()), 2 * busy(24, same_ab()), 1e-9 * one);
@@ -201,8 +204,9 @@ TEST(Roofline, IsWhatCubeAndMemoriesAllowAtItsIntensities) {
   const device::Spec spec = device::a2();
   Modelled modelled;
   modelled.seconds = 2, modelled.l2_share = 0.5;
-  // Five products of 2 x 1024 x 1024 x 128 FLOP for each of eight heads. Eight tensors of 8 x 1024
-  // x 128 numbers with two bytes each. The L2 traffic is as much as L2 can move in one second.
+  // The roofline model of 8 heads. Each head needs five products of 2 x 1024 x 1024 x 128 FLOP. HBM
+  // moves eight tensors of 8 x 1024 x 128 numbers with two bytes each. The test assumes a kernel
+  // that runs for two seconds and moves as many bytes as L2 can move in one second.
   const Roofline roofline = roofline_of(square(1024), modelled, spec);
   const double flop = 5.0 * 8 * 2 * 1024 * 1024 * 128;
   EXPECT_NEAR(roofline.cube, 353.9e12, 0.1e12);
@@ -227,7 +231,7 @@ TEST(Floor, IsTheFewestBytesAndTheTimeTheyTakeWhileL2NeverIdles) {
   const Floor floor = floor_of({many, few});
   EXPECT_EQ(floor.l2_bytes, 10);
   EXPECT_EQ(floor.seconds, 0.5 * 8 + 1);
-  // No schedule of any problem can be faster than this floor.
+  // No schedule of a problem can be faster than this lower limit.
   const auto all = plans(square(2048), device::a2());
   EXPECT_LE(floor_of(all).seconds, all.front().modelled.seconds);
   EXPECT_GT(floor_of(all).seconds, 0.5 * all.front().modelled.seconds);
@@ -267,8 +271,8 @@ TEST(Planner, BeatsTheVendorOnLongSequences) {
   }
 }
 
-/// The cost of a search is the number of schedules, which does not depend on the machine.
-/// `assay_bench modelled` measures seconds.
+/// The cost of a search is measured as the number of schedules, which does not depend on the
+/// machine. The program `assay_bench modelled` measures the seconds.
 TEST(Planner, ModelsFewSchedulesOfALongProblem) {
   for (const std::int64_t seq : {8192, 16384})
     EXPECT_LE(plans(square(seq), device::a2()).size(), 250u) << seq;
@@ -343,10 +347,10 @@ TEST(Planner, IsNeverSlowerThanTheVendorsFamiliesInAnyMode) {
 }
 
 TEST(Modes, MoveAndMultiplyWhatTheirChannelsAndElementsSay) {
-  // A round has 4 x 2 tiles, processed by groups of 2 rows. As counted in the test
-  // MovesTheBytesOfItsRound, it loads these operands: 8 + 2 of query and key for scores and dq, 4
-  // of query for dk; the same number of dy and value for dP, and 4 of dy for dv. Every product has
-  // a step of 16 x 16 x 16, or two of depth 8.
+  // A round has 4 x 2 tiles, processed in groups of 2 rows. It loads these tiles, as in the test
+  // MovesTheBytesOfItsRound: 8 + 2 of query and key for scores and dq, 4 of query for dk, 8 of dy
+  // and value for dP, and 4 of dy for dv. The matrix unit needs one step for 16 x 16 x 16 numbers,
+  // or two steps if they have a depth of 8.
   const Woven woven = {.rows = 4, .columns = 2, .group = 2};
   Attention narrow, rope, wide;
   narrow.head_dim_v = 64;
@@ -357,18 +361,18 @@ TEST(Modes, MoveAndMultiplyWhatTheirChannelsAndElementsSay) {
     return element * 128 * (keys * channels + values * channels_v + exchanged * 128) / 88 / 8;
   };
   EXPECT_NEAR(of_tile(woven, Pipe::cube_mte2, narrow), read(128, 64, 2), 0.01);
-  // In fp32 rounds are smaller: 2 x 2 tiles, processed by single rows. They load 6 + 2 + 2 of query
-  // and key, 6 + 2 of dy and value, and 12 of P and dS.
+  // In fp32 a round has only 2 x 2 tiles, processed row by row. It loads 6 + 2 + 2 tiles of query
+  // and key, 6 + 2 tiles of dy and value, and 12 tiles of P and dS.
   const Woven small = {.rows = 2, .columns = 2, .group = 1};
   EXPECT_NEAR(of_tile(small, Pipe::cube_mte2, wide), 4 * 128 * 30 * 128.0 / 88 / 4, 0.01);
   const double start = 10 * 6;
   EXPECT_NEAR(of_tile(woven, Pipe::cube, narrow), start + 3 * 512 + 2 * 256, 0.01);
-  // fp32 takes four times as many steps as 16-bit types. Half of L0A contains 64 channels of 128
-  // rows, and a quarter of L0B contains 32 channels.
+  // fp32 takes four times as many steps as the 16-bit types. Half of the memory L0A contains 64
+  // channels of 128 rows, and a quarter of L0B contains 32 channels.
   EXPECT_NEAR(of_tile(small, Pipe::cube, wide), (12 + 8) * 6 + 5 * 4 * 512, 0.01);
   EXPECT_NEAR(of_tile(woven, Pipe::fixpipe, narrow),
               (16 * 128 + 6 * 128 + 2 * 64) * 128 * 4 * 3 / 256.0 / 8, 0.01);
-  // 16-bit P and dS are cast and then stored. In fp32 they are only stored.
+  // P and dS in 16 bits are cast and then stored. In fp32 they are stored without a cast.
   EXPECT_NEAR(of_tile(small, Pipe::mte3, wide), 2 * of_tile(woven, Pipe::mte3), 0.01);
   EXPECT_LT(of_tile(small, Pipe::vector, wide), of_tile(woven, Pipe::vector));
   rope.head_dim = 64;
@@ -388,17 +392,17 @@ TEST(Buffers, OfAScheduleAreListedWithTheirPlaces) {
   EXPECT_EQ(end("L1"), 512 * 1024);
   EXPECT_EQ(end("L0C"), 128 * 1024);
   EXPECT_EQ(end("UB"), 96 * 1024);
-  // Four buffers of a quarter of the size take as much memory as one. P and dS in fp32 take twice
-  // the memory of 16-bit ones.
+  // Four buffers of a quarter of the size need as much memory as one full buffer. P and dS in fp32
+  // need twice the memory of P and dS in 16 bits.
   Attention wide = square(1024);
   wide.element = {4};
   const Woven quarters = {
       .rows = 2, .columns = 2, .group = 1, .vector_buffers = 4, .vector_tile = 2048};
   EXPECT_EQ(occupied(buffers_of(square(1024), quarters, device::a2()), "UB"), 96 * 1024);
   EXPECT_EQ(occupied(buffers_of(wide, quarters, device::a2()), "UB"), 128 * 1024);
-  // L2 contains, for each of 24 cores: 2 tiles of 128 KiB in each of 4 steps, 48 tiles of P and 60
-  // tiles of dS. A round has only 36 tiles of P and of dS; the others are stored by a step before
-  // the same number of tiles is read.
+  // L2 contains for each of 24 cores: 2 tiles of 128 KiB in each of 4 steps, 48 tiles of P and 60
+  // tiles of dS. A round uses only 36 tiles of P and 36 of dS. The additional tiles are necessary
+  // because each step stores new tiles before it has read the older ones.
   EXPECT_EQ(end("L2"), 24 * (8 * 128 + (48 + 60) * 32) * 1024);
 }
 

@@ -12,7 +12,8 @@ using namespace assay;
 using namespace assay::optimized::schedules;
 using device::Pipe;
 
-/// Lists that are distributed evenly over the blocks.
+/// Returns a problem of selected attention in which the list entries are distributed evenly over
+/// the blocks.
 Selection selection(std::int64_t heads_kv, std::int64_t group, std::int64_t queries,
                     std::int64_t keys) {
   Selection s = {.heads_kv = heads_kv, .group = group, .queries = queries, .keys = keys};
@@ -23,8 +24,8 @@ Selection selection(std::int64_t heads_kv, std::int64_t group, std::int64_t quer
   return s;
 }
 
-/// The shapes of published models, in the smaller size of
-/// cases/nsa_selected_attention_grad/models.txt; one model has its original shape.
+/// Returns the shapes of published models, in the smaller size of
+/// cases/nsa_selected_attention_grad/models.txt. One model has its original shape.
 std::vector<Selection> published() {
   std::vector<Selection> all = {selection(1, 16, 9, 4096), selection(1, 16, 1216, 1216),
                                 selection(4, 16, 8192, 8192)};
@@ -52,8 +53,8 @@ device::Spec boundless_memories() {
   return spec;
 }
 
-/// Returns the cycles in which one queue of a core is busy, for a schedule with this number of
-/// items.
+/// Returns the number of cycles in which one queue of a core is busy, if the core processes `count`
+/// work items of the schedule.
 template <class Schedule>
 double busy(const Selection& s, const Schedule& schedule, Pipe pipe, std::int64_t count) {
   const device::Spec spec = boundless_memories();
@@ -70,8 +71,9 @@ double bytes_through_l2(const device::Program& program, Pipe pipe) {
   return bytes;
 }
 
-/// Counted by hand: for a chunk of eight blocks, the cube works for 1664 cycles. The chunk reads
-/// 320 KiB of keys and values and 64 KiB of scores and dP, and adds 640 KiB of dk and dv.
+/// The work for a chunk (eight selected blocks), counted by hand. The cube unit (the matrix unit)
+/// works for 1664 cycles. The chunk reads 320 KiB of keys and values and 64 KiB of scores and dP.
+/// It adds 640 KiB to dk and dv.
 TEST(ByToken, MovesThePublishedBytesOfAChunk) {
   const Selection s = selection(1, 16, 64, 4096);
   const device::Spec spec = device::a2();
@@ -105,14 +107,14 @@ TEST(ByToken, HasOneVectorCoreAsTheVendorOrTwo) {
 }
 
 TEST(ByBlock, AddsDqAloneToGlobalMemory) {
-  // A tile of four tokens has 64 rows. Its scores and dP take 16 KiB each, and dq of 192 channels
-  // is added twice. dk and dv are written once for each block, in 16 bits.
+  // A tile of four tokens has 64 rows. The scores and dP of a tile need 16 KiB each, and dq of 192
+  // channels is added twice. dk and dv are written once for each block, in 16 bits.
   const Selection s = selection(1, 16, 64, 4096);
   const ByBlock by = {.tokens = 4};
   const auto drained = [&](std::int64_t tiles) {
     return bytes_through_l2(program_of(s, by, device::a2(), tiles), Pipe::fixpipe);
   };
-  // A block that is listed by 16 tokens has four tiles.
+  // A block that 16 tokens list has four tiles of four tokens.
   const double of_tile = 2 * 16 * 1024 + 2 * 64 * 192 * 4, of_block = 64 * (192 + 128) * 2;
   EXPECT_EQ(drained(4), 4 * of_tile + of_block);
   EXPECT_EQ(drained(8), 8 * of_tile + 2 * of_block);
@@ -125,7 +127,7 @@ TEST(ByBlock, AddsDqAloneToGlobalMemory) {
 TEST(ByBlock, CutsTheKeysOfABlock) {
   Selection s = selection(1, 4, 64, 4096);
   s.head_dim = 128, s.block = 128, s.count = 8, s.demand = {{16, 32}};
-  // dk and dv of 128 keys fill L0C.
+  // dk and dv of 128 keys fill the memory L0C completely.
   EXPECT_THROW(model(s, ByBlock{.tokens = 4}, device::a2()), device::DeviceFault);
   EXPECT_NO_THROW(model(s, ByBlock{.tokens = 4, .cuts = 2}, device::a2()));
   const auto all = plans(s, device::a2());

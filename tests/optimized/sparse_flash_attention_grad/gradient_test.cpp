@@ -22,10 +22,12 @@ using Op = spec::SparseFlashAttentionGrad;
 using Problem = Op::Problem;
 using List = std::vector<std::int64_t>;
 
-/// Returns the list of a token that sees this many blocks.
+/// A function that returns the block list of a token. `blocks` is the number of blocks that the
+/// token may attend to.
 using MakeList = std::function<List(std::int64_t token, std::int64_t blocks)>;
 
-/// Lists that differ between tokens: every second block, from the last one on.
+/// Returns a list of every second block, in descending order. Consecutive tokens have different
+/// lists.
 List descending(std::int64_t token, std::int64_t blocks) {
   List list;
   for (std::int64_t block = blocks - 1 - token % 2; block >= 0; block -= 2) list.push_back(block);
@@ -143,8 +145,8 @@ TEST(SparseFlashGradient, DoesNotDependOnTheOrderOfEntries) {
   EXPECT_TRUE(same_bits(run(p, tensors_of(p)), run(p, tensors_of(p, ascending))));
 }
 
-/// One query, three keys of which the list names two: the numbers of the hand-computed case of the
-/// reference.
+/// One query and three keys, two of which are listed. The numbers are those of the hand-computed
+/// test of the reference.
 TEST(SparseFlashGradient, TwoOfThreeKeysAgreeWithHandComputation) {
   for (const auto form : {spec::SparseValue::given, spec::SparseValue::merged}) {
     const Problem p{.seq_q = 1,
@@ -163,7 +165,7 @@ TEST(SparseFlashGradient, TwoOfThreeKeysAgreeWithHandComputation) {
     if (t.inputs.value) t.inputs.value->bytes = t.inputs.key.bytes;
     fill(t.inputs.softmax_max, [] { return 0; }), fill(t.inputs.softmax_sum, [] { return 2; });
     const Op::Outputs outputs = run(p, t);
-    // P is 1/2 and 1/2, dP 2 and 6, the row term 4, dS -1 and 1.
+    // P is 1/2 and 1/2, dP is 2 and 6, the row term is 4, dS is -1 and 1.
     EXPECT_EQ(outputs.d_query.load(0), 1);  // 0.5 (3 - 1)
     const bool merged = form == spec::SparseValue::merged;
     for (const std::int64_t key : {0, 1, 2}) {
@@ -190,7 +192,7 @@ TEST(SparseFlashGradient, SequencesWithoutQueriesAndQueriesWithoutKeysHaveZeros)
     return zero;
   };
   EXPECT_TRUE(are_zero(outputs.d_key, 0, 300 * 512) && are_zero(*outputs.d_value, 0, 300 * 512));
-  // The second sequence has 9 queries and 4 keys: the first five see none.
+  // The second sequence has 9 queries and 4 keys, so the first five queries attend to no key.
   EXPECT_TRUE(are_zero(outputs.d_query, 0, 5 * 16 * 512));
   EXPECT_TRUE(are_zero(*outputs.d_query_rope, 0, 5 * 16 * 64));
   EXPECT_FALSE(are_zero(outputs.d_query, 5 * 16 * 512, 16 * 512));
@@ -232,7 +234,8 @@ TEST(SparseFlashGradient, NeedsNoThreadThatTheMachineRefuses) {
   }
 }
 
-/// If a token fails, other threads may be waiting for their turn to add to a key. They must end.
+/// If the work on one token fails, other threads may be waiting for their turn to add to a key.
+/// They must end, too.
 TEST(SparseFlashGradient, ThrowsWhatOneOfItsThreadsThrows) {
   Problem p = packed();
   p.heads_q = 1;
@@ -262,7 +265,7 @@ TEST(SparseFlashTiling, FitsEveryBufferOfEveryDevice) {
         }
 }
 
-/// Computed by hand: mode 3 with 5 queries and 300 keys, of which a list names at most 200.
+/// Counted by hand for sparse mode 3 with 5 queries and 300 keys. A list names at most 200 keys.
 TEST(SparseFlashTiling, CountsTheWorkOfLists) {
   const Problem p{.seq_q = 5, .seq_kv = 300, .sparse_block_count = 200, .sparse_mode = 3};
   Problem late = p;
@@ -287,7 +290,7 @@ TEST(SparseFlashTraffic, IsReportedByTheImplementationOfTheListsAsTheyAre) {
   test::expect_metrics(
       *kernel, [&] { kernel->run(p, tensors.inputs, tensors.outputs); }, 7,
       traffic(p, tiling, demand));
-  // Listed rows are copied once more than without lists.
+  // With lists, each listed row is copied once more than without lists.
   Demand none;
   const std::int64_t copied = 450 * (576 + 512) * 2;
   EXPECT_GT(traffic(p, tiling, demand).written.count,

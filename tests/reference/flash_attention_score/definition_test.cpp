@@ -6,7 +6,7 @@
 #include "../cases.hpp"
 #include "assay/reference/flash_attention_score.hpp"
 
-/// Hand-computed cases of softmax attention, and its degenerate cases.
+/// Tests softmax attention on hand-computed cases and on degenerate cases.
 namespace assay::reference {
 namespace {
 
@@ -14,7 +14,7 @@ using Row = AttentionRow<Quad>;
 
 constexpr float largest = std::numeric_limits<float>::max();
 
-/// One head of size 1 without masked pairs.
+/// A problem with one head of size 1 and without masked pairs.
 Problem one_head(std::int64_t queries, std::int64_t keys) {
   Problem p;
   p.dtype = spec::DType::fp32;
@@ -33,7 +33,7 @@ spec::Tensor tensor_of(spec::DType dtype, const spec::Shape& shape,
   return tensor;
 }
 
-/// Four queries of zeros under a causal mask, with the values 1, 2, 3, 4.
+/// A causal problem with four queries of zeros and the values 1, 2, 3, 4.
 struct Causal {
   Problem problem = [] {
     Problem p = one_head(4, 4);
@@ -74,7 +74,8 @@ TEST(FlashAttentionScore, DropoutChangesTheOutputAndNoStatistic) {
 }
 
 TEST(FlashAttentionScore, TwoScoresAgreeWithHandComputation) {
-  // Scores 0 and 0.5 * 2 * 3 = 3: l = 1 + e^-3, and Y = (7 e^-3 + 9) / l.
+  // The scores are 0 and 0.5 * 2 * 3 = 3. So the sum of exponentials is l = 1 + e^-3, and the
+  // output is Y = (7 e^-3 + 9) / l.
   Problem p = one_head(1, 2);
   p.scale_value = 0.5;
   const FlashAttentionScore<Quad> attention(
@@ -166,15 +167,16 @@ TEST(FlashAttentionScore, AMaskedScoreSpreadsNoNaN) {
   EXPECT_EQ(row.attention_out, std::vector<Quad>{5});
 }
 
-/// Every element of the tensor is the number of its row in memory. Each query row must have the
-/// expected number.
+/// Each element of the tensor contains the number of its row in memory, so the result shows which
+/// row of memory each query row reads.
 TEST(FlashAttentionScore, StatisticsOfTwoSequencesHaveTheirPlacesInMemory) {
   Problem p = with_lengths(one_head(1, 1), {2, 1}, {1, 1});
   p.heads_q = 2;
   spec::Tensor tensor = spec::contiguous_tensor(spec::DType::fp32, spec::statistics_shape(p));
   for (std::int64_t k = 0; k < spec::element_count(tensor.shape); ++k)
     tensor.store(k, static_cast<double>(k / 8));
-  // The rows (b, n, i) in this order: (0,0,0) (0,0,1) (0,1,0) (0,1,1) (1,0,0) (1,1,0)
+  // The expected values are for the rows (b, n, i) in this order: (0,0,0) (0,0,1) (0,1,0) (0,1,1)
+  // (1,0,0) (1,1,0)
   p.statistics_order = spec::StatisticsOrder::heads_first;
   EXPECT_EQ(statistics_of<double>(tensor, p), (std::vector<double>{0, 1, 2, 3, 4, 5}));
   p.statistics_order = spec::StatisticsOrder::tokens_first;

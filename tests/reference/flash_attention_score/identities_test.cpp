@@ -5,8 +5,8 @@
 #include "../cases.hpp"
 #include "assay/reference/flash_attention_score.hpp"
 
-/// Tests identities of softmax attention, which are true for every kernel, and that its results
-/// agree with what the gradient expects as inputs.
+/// Tests identities of softmax attention that every kernel must satisfy. Also tests that the
+/// results of the forward are the inputs that the gradient expects.
 namespace assay::reference {
 namespace {
 
@@ -35,8 +35,8 @@ void each_row(const Problem& p, const Visit& visit) {
       for (std::int64_t i = 0; i < p.length_q(b); ++i) visit(b, n, i);
 }
 
-/// Expects that two attentions have the same rows: the maximum differs by `shift`, everything else
-/// by rounding errors only.
+/// Compares all rows of two attentions. The maxima in `b` must be larger by `shift` than those in
+/// `a`. Sums and outputs may differ only by rounding errors.
 void expect_equal_rows(const Problem& p, const FlashAttentionScore<Quad>& a,
                        const FlashAttentionScore<Quad>& b, const Quad& shift = 0) {
   each_row(p, [&](std::int64_t batch, std::int64_t n, std::int64_t i) {
@@ -71,8 +71,8 @@ TEST_P(ForwardIdentities, LayoutsAndStridesDoNotChangeABit) {
     }
 }
 
-/// The gradient computes P from the statistics of the forward operator: P must sum to 1, and P
-/// after dropout times value must give the output of the forward operator.
+/// The gradient computes P from the statistics of the forward. So P must sum to 1, and P after
+/// dropout times value must give the output of the forward.
 TEST_P(ForwardIdentities, TheGradientTakesTheseStatisticsAndThisOutput) {
   const Problem& p = GetParam().problem;
   const OwnedSides sides = make_sides(p);
@@ -239,7 +239,7 @@ TEST(ForwardOfABias, TypeZeroWithTheScaledBiasIsTypeOne) {
   expect_equal_rows(p, {p, operands, sides.refer()}, {biased(0), operands, scaled.refer()});
 }
 
-/// A head of size 3 with 8 keys, without mask and bias.
+/// A problem with one head of size 3 and 8 keys, without mask and bias.
 Problem eight_keys(std::int64_t keys = 8) {
   Problem p = small_problems().front().problem;
   p.heads_q = p.heads_kv = 1;
@@ -247,7 +247,7 @@ Problem eight_keys(std::int64_t keys = 8) {
   return p;
 }
 
-/// The operands with only the keys from `first` to `last` - 1.
+/// Returns the operands with only the keys from `first` to `last` - 1.
 Operands<Quad> keys_of(const Operands<Quad>& all, std::int64_t first, std::int64_t last) {
   Operands<Quad> part = all;
   part.key.assign(all.key.begin() + first * 3, all.key.begin() + last * 3);
@@ -306,7 +306,8 @@ TEST(ForwardOfDropout, ComplementaryMasksJoinToTheOutputWithoutDropout) {
   });
 }
 
-/// The fixed mask patterns of the sparse modes must equal user masks with the same pairs.
+/// The fixed mask patterns of the sparse modes must give the same result as a user's mask with the
+/// same excluded pairs.
 TEST(ForwardOfMasks, ACompressedMaskEqualsTheMaskWrittenOut) {
   for (const NamedProblem& named : small_problems()) {
     Problem p = named.problem;

@@ -8,7 +8,7 @@
 namespace assay::reference {
 namespace {
 
-/// One head, one query, head_dim 1.
+/// A problem with one head, one query and head_dim 1.
 Problem one_query(std::int64_t keys, double scale) {
   Problem p;
   p.seq_q = 1;
@@ -37,7 +37,8 @@ TEST(FlashAttentionScoreGrad, OneKeyGivesDvEqualToDyAndNoDqNoDk) {
 }
 
 TEST(FlashAttentionScoreGrad, TwoKeysOfEqualScoreAgreeWithHandComputation) {
-  // The scores are 0, so P = 1/2, 1/2. The output is 2, dP = 2, 6, the row term 4, dS = -1, 1.
+  // Computed by hand: the scores are 0, so P = 1/2, 1/2. The output is 2, dP = 2, 6, the row term
+  // is 4, and dS = -1, 1.
   const FlashAttentionScoreGrad<Quad> gradient(one_query(2, 0.5),
                                                {.query = {0},
                                                 .key = {5, 8},
@@ -54,8 +55,8 @@ TEST(FlashAttentionScoreGrad, TwoKeysOfEqualScoreAgreeWithHandComputation) {
 }
 
 TEST(FlashAttentionScoreGrad, TwoEqualKeysAgreeWithHandComputation) {
-  // The scores are 3 = 0.5 * 2 * 3, P = 1/2, 1/2. The output is 2, dP = 2, 6, the row term 4, dS =
-  // -1, 1.
+  // Computed by hand: the scores are 3 = 0.5 * 2 * 3, so P = 1/2, 1/2. The output is 2, dP = 2, 6,
+  // the row term is 4, and dS = -1, 1.
   const FlashAttentionScoreGrad<Quad> gradient(one_query(2, 0.5),
                                                {.query = {2},
                                                 .key = {3, 3},
@@ -76,8 +77,8 @@ TEST(FlashAttentionScoreGrad, TwoEqualKeysAgreeWithHandComputation) {
 }
 
 TEST(FlashAttentionScoreGrad, ReadsStatisticsAndAttentionInAndRecomputesNeither) {
-  // The same call, except that the sum is 4, which halves P, and attention_in is 0, which removes
-  // the row term: dS = 1/4 * 2, 1/4 * 6.
+  // The same call with two changes: the sum is 4, which halves P, and attention_in is 0, which
+  // removes the row term. So dS = 1/4 * 2, 1/4 * 6.
   const FlashAttentionScoreGrad<double> gradient(one_query(2, 0.5),
                                                  {.query = {2},
                                                   .key = {3, 3},

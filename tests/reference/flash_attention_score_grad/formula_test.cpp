@@ -5,13 +5,13 @@
 
 #include "assay/reference/flash_attention_score_grad.hpp"
 
-/// Gradients of the numbers of a formula, by hand.
+/// Tests the gradients with respect to the parameters of a user's score formula, computed by hand.
 namespace assay::reference {
 namespace {
 
 using Op = spec::FlashAttentionScoreGrad;
 
-/// s + w[j] + 2 w[1], with a gradient of the LSE.
+/// The score formula s + w[j] + 2 w[1], with a given gradient of the LSE.
 class ByKey final : public ScoreFormula<Quad> {
  public:
   explicit ByKey(double dlse) : dlse_(dlse) {}
@@ -33,8 +33,8 @@ spec::Tensor tensor(std::vector<double> values) {
   return made;
 }
 
-/// One query and three keys with scores 0, of which the formula keeps two: P = 1/2, dP = 2, 4, and
-/// the row term is 3, so dS = -1/2 and 1/2.
+/// Computes the gradient for one query and three keys with scores 0. The formula masks the third
+/// key, so P = 1/2, dP = 2, 4, the row term is 3, and dS = -1/2 and 1/2.
 FlashAttentionScoreGrad<Quad> gradient_of(double dlse) {
   static const Op::Problem problem = {
       .dtype = spec::DType::fp32, .seq_q = 1, .seq_kv = 3, .head_dim = 1, .head_dim_v = 1};

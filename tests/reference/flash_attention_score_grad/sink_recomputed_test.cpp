@@ -11,8 +11,8 @@
 #include "assay/reference/flash_attention_score.hpp"
 #include "assay/reference/flash_attention_score_grad.hpp"
 
-/// Recomputes attention with a sink, and its gradients, in float64: plain loops over pairs, which
-/// share no code with the reference.
+/// Recomputes attention with a sink and its gradients in float64, with plain loops over the pairs
+/// of query and key. The loops share no code with the reference.
 namespace assay::reference {
 namespace {
 
@@ -223,7 +223,7 @@ std::vector<Tricky> tricky_problems() {
   return all;
 }
 
-/// The operands in another type. Every element of the inputs is exact in it.
+/// Converts the operands to another type, which represents every element of the inputs exactly.
 template <class To>
 std::vector<To> as(const Vector& from) {
   return {from.begin(), from.end()};

@@ -7,7 +7,7 @@
 namespace assay::reference {
 namespace {
 
-/// One head with head_dim 1 and a sink.
+/// A problem with one head of size 1 and a sink.
 Problem one_head(std::int64_t queries, std::int64_t keys) {
   return {.seq_q = queries,
           .seq_kv = keys,
@@ -17,7 +17,7 @@ Problem one_head(std::int64_t queries, std::int64_t keys) {
           .sink = spec::SinkShape::per_head};
 }
 
-/// Completes operands by the results of the forward pass.
+/// Adds the statistics and the output of the forward pass to the operands.
 template <class Real>
 Operands<Real> completed(const Problem& p, Operands<Real> operands, const SideInputs& side) {
   const Forward<Real> results = forward(p, operands, side);
@@ -28,8 +28,8 @@ Operands<Real> completed(const Problem& p, Operands<Real> operands, const SideIn
 }
 
 TEST(Sink, ThreeEqualScoresAgreeWithHandComputation) {
-  // The scores and the sink are 0, so P = 1/4 for each, the output is 6/4, dP = 2, 4, 6, and the
-  // row term is 3. dsink = -1/4 (1/4 (2 + 4 + 6)).
+  // Computed by hand: the scores and the sink are 0, so P = 1/4 for each, the output is 6/4, dP =
+  // 2, 4, 6, and the row term is 3. dsink = -1/4 (1/4 (2 + 4 + 6)).
   const Problem p = one_head(1, 3);
   const auto operands = completed<Quad>(
       p, {.query = {0}, .key = {5, 8, 1}, .value = {1, 2, 3}, .dy = {2}, .sink = {0}}, {});
@@ -53,7 +53,8 @@ TEST(Sink, OneKeyWithTheScoreOfTheSinkHasHalfTheProbability) {
 }
 
 TEST(Sink, IsInTheGivenStatisticsAndNotAddedAgain) {
-  // The same call as in the first test, but the given sum is 8: P and the sink's probability halve.
+  // The call of the first test, but with the given sum 8. This halves P and the probability of the
+  // sink.
   const Problem p = one_head(1, 3);
   auto operands = completed<Quad>(
       p, {.query = {0}, .key = {5, 8, 1}, .value = {1, 2, 3}, .dy = {2}, .sink = {0}}, {});
@@ -73,7 +74,8 @@ TEST(Sink, FullyMaskedRowHasTheProbabilityOfTheSinkOnly) {
   EXPECT_EQ(operands.attention_in[0], 0);
   const FlashAttentionScoreGrad<Quad> gradient(p, operands, sides.refer());
   EXPECT_EQ(gradient.dq_row(0, 0, 0).dq[0], 0);
-  // Only the second query adds to dsink. With e = e^-1: ps = 1 / (1 + e), P = e / (1 + e).
+  // Only the second query adds to dsink. The variable e is exp(-1). The probability of the sink is
+  // 1 / (1 + e), and P = e / (1 + e).
   const Quad e = exp(Quad(-1)), sum = 1 + e;
   EXPECT_LT(abs(Quad(gradient.dsink(0) + 35 * e / (sum * sum))), Quad(1e-30));
 }

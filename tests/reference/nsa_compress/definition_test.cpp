@@ -8,14 +8,14 @@
 #include "../filled.hpp"
 #include "assay/reference/nsa_compress.hpp"
 
-/// The tests of the gradient compare it with this definition: by difference quotients, and by the
-/// bilinear form of output_grad and output.
+/// Tests the reference of the compression. The tests of its gradient also use this reference: for
+/// difference quotients, and for the sum of output_grad * output.
 namespace assay::reference {
 namespace {
 
 using Problem = spec::CompressionProblem;
 
-/// The example of the documentation page: one sequence with two adjacent windows; all elements are
+/// The example in the documentation: one sequence with two adjacent windows, and all elements are
 /// 1.
 TEST(NsaCompress, TheExampleOfThePageGivesTwoRowsOf32) {
   const Problem p{.seq = 64, .head_dim = 2, .compress_block_size = 32, .compress_stride = 32};
@@ -25,8 +25,8 @@ TEST(NsaCompress, TheExampleOfThePageGivesTwoRowsOf32) {
     EXPECT_EQ(definition.output_row(0, 0, i), std::vector<double>(2, 32.0));
 }
 
-/// If one weight of each head is 1 and the others are 0, a window copies the token at the position
-/// of that weight.
+/// If one weight of each head is 1 and the others are 0, each window copies the token at the
+/// position of this weight.
 TEST(NsaCompress, OneWeightCopiesATokenOfEveryWindow) {
   const Problem p{.batch = 3,
                   .heads = 2,

@@ -26,13 +26,13 @@ struct Windows {
   std::int64_t size, stride;
 };
 
-/// Block sizes and strides with which two or more windows cover a token. Some sizes are multiples
-/// of the stride, some are not. There are also adjacent windows and windows with gaps, which are
-/// not legal.
+/// Pairs of window size and stride. With most of them, two or more windows contain a token; some
+/// sizes are multiples of the stride, some are not. The last two give adjacent windows and windows
+/// with gaps, which are not legal.
 constexpr Windows windows[] = {{2, 1}, {3, 2}, {4, 2}, {5, 2}, {6, 1}, {3, 3}, {2, 3}};
 
-/// Lengths of one or several sequences: empty at the start, in the middle and at the end; shorter
-/// than a window; exactly one window; longer than the last window.
+/// Returns problems with one or several sequences: empty at the start, in the middle and at the
+/// end; shorter than a window; exactly one window; longer than the last window.
 std::vector<NamedCompression> small_compressions() {
   std::vector<NamedCompression> compressions;
   for (const auto& [size, stride] : windows) {
@@ -150,7 +150,8 @@ TEST_P(Compression, DifferencesOfTheForwardAgreeTo1e10) {
 using Eigen::MatrixXd;
 using RowMajor = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
 
-/// Row i contains the weights of head n at the position of window i in the sequence.
+/// Returns a matrix for head n. Row i contains the weights at the position of window i in the
+/// sequence.
 MatrixXd window_matrix(const CompressProblem& p, const std::vector<double>& weight, std::int64_t n,
                        std::int64_t rows, std::int64_t tokens) {
   MatrixXd result = MatrixXd::Zero(rows, tokens);
@@ -160,8 +161,8 @@ MatrixXd window_matrix(const CompressProblem& p, const std::vector<double>& weig
   return result;
 }
 
-/// As in the documentation page: dk = W^T dk_cmp, and dw contains the sums of dk_cmp K^T along the
-/// windows.
+/// Computes the gradients as the documentation does: dk = W^T dk_cmp, and dw contains the sums of
+/// dk_cmp K^T along the windows.
 CompressGradients<double> matrix_form(const CompressProblem& p,
                                       const CompressOperands<double>& operands) {
   CompressGradients<double> all{.input = {},
@@ -226,7 +227,7 @@ TEST_P(Compression, IsLinearInItsGradient) {
     sum.output_grad[k] = 3 * first.output_grad[k] + second.output_grad[k];
   const auto of_first = all_rows(p, first), of_second = all_rows(p, second);
   auto of_sum = all_rows(p, sum);
-  // The numbers are multiples of 2^-18 below 2^10, so they are exact.
+  // The numbers are multiples of 2^-18 below 2^10, so the sums are exact.
   for (std::size_t k = 0; k < of_sum.input.size(); ++k)
     EXPECT_EQ(of_sum.input[k], 3 * of_first.input[k] + of_second.input[k]);
   for (std::size_t k = 0; k < of_sum.weight.size(); ++k)
@@ -245,7 +246,7 @@ TEST_P(Compression, NeitherGradientReadsItsOwnOperand) {
   EXPECT_EQ(all_rows(p, other).weight, all.weight);
 }
 
-/// Elements of sequence b of an operand.
+/// Returns the elements of an operand that belong to sequence b.
 std::vector<double> part(const std::vector<double>& all, const spec::Extents& e, std::int64_t b) {
   const auto first = all.begin() + e.row(b, 0, 0) * e.dim;
   return {first, first + e.length(b) * e.heads * e.dim};
@@ -289,7 +290,8 @@ TEST_P(Compression, OnesCountTheWindowsOfEveryToken) {
 }
 
 TEST(NsaCompressGrad, TwoWindowsOverAFewTokensAgreeWithHandComputation) {
-  // Windows 0-1 and 1-2, with the weights 2, 3 and the gradients 5, 7.
+  // The first window contains the tokens 0 and 1, the second the tokens 1 and 2. The weights are 2,
+  // 3, and the gradients 5, 7.
   const CompressProblem p{.seq = 3, .head_dim = 1, .compress_block_size = 2, .compress_stride = 1};
   const CompressOperands<Quad> operands{
       .output_grad = {5, 7}, .input = {1, 10, 100}, .weight = {2, 3}};
@@ -299,7 +301,7 @@ TEST(NsaCompressGrad, TwoWindowsOverAFewTokensAgreeWithHandComputation) {
   EXPECT_EQ(all.weight, (std::vector<Quad>{75, 750}));    // 5*1 + 7*10, 5*10 + 7*100
 }
 
-/// These windows are not legal: windows must overlap.
+/// Adjacent windows, which are not legal: the documentation requires that windows overlap.
 TEST(NsaCompressGrad, WindowsSideBySideAreBlockDiagonal) {
   const CompressProblem p{
       .heads = 2, .seq = 14, .head_dim = 3, .compress_block_size = 4, .compress_stride = 4};
@@ -405,8 +407,8 @@ TEST(NsaCompressGrad, RefusesTensorsOfAnotherShapeAndWindowsOfNothing) {
   EXPECT_THROW(NsaCompressGrad<double>(p, make_operands<double>(p)), std::invalid_argument);
 }
 
-/// The example of the documentation page. Its fp16 buffers contain the bytes of 1.0f, so even
-/// elements are 0, odd elements 1.875.
+/// The example in the documentation. Its fp16 buffers contain the bytes of the float 1.0f, so even
+/// elements are 0 and odd elements are 1.875.
 TEST(NsaCompressGrad, TheExampleOfThePageIsAsDecoded) {
   const CompressProblem p{.dtype = spec::DType::fp16,
                           .batch = 3,

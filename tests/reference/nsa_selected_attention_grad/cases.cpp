@@ -27,7 +27,7 @@ SelectedProblem smallest() {
           .selected_block_count = 2};
 }
 
-/// The block (0 .. `blocks` - 1) in slot `slot` of list number `list`.
+/// Returns a block number (0 .. `blocks` - 1) for entry `slot` of list number `list`.
 std::int64_t choice(ListKind kind, std::int64_t list, std::int64_t slot, std::int64_t blocks) {
   switch (kind) {
     case ListKind::ascending:
@@ -42,7 +42,8 @@ std::int64_t choice(ListKind kind, std::int64_t list, std::int64_t slot, std::in
   return 0;
 }
 
-/// One value of one axis: it extends the name of a problem, and changes the problem.
+/// One possible value of a property of a problem, for example no mask or a causal mask. `name` is
+/// added to the problem's name, and `apply` changes the problem.
 struct Choice {
   std::string name;
   void (*apply)(SelectedProblem& problem);

@@ -13,10 +13,10 @@ namespace assay::reference {
 using SelectedProblem = spec::NsaSelectedAttentionGrad::Problem;
 using SelectedInputs = spec::NsaSelectedAttentionGrad::Inputs;
 
-/// The order of the blocks in a list.
+/// The order of the blocks in a list of selected blocks.
 enum class ListKind : std::uint8_t { ascending, shuffled, duplicates, all_equal };
 
-/// A problem and the kind of its lists, with a name for the test's output.
+/// A problem, the order of the blocks in its lists, and a name that the test prints.
 struct NamedSelection {
   std::string name;
   SelectedProblem problem;
@@ -24,29 +24,30 @@ struct NamedSelection {
 };
 inline void PrintTo(const NamedSelection& named, std::ostream* out) { *out << named.name; }
 
-/// Every combination of mask (none, zeros in mode 0, causal in mode 2), kind of list, group size,
-/// head sizes (Dv below, equal to and above D) and lengths (equal, or unequal with more and with
-/// fewer queries than keys). Lists have 2 blocks of 2 keys.
+/// Returns problems with all combinations of these properties: mask (none, zeros in mode 0, causal
+/// in mode 2), order of the blocks in a list, group size, head sizes (Dv below, equal to or above
+/// D), and lengths (equal, more queries, or fewer queries than keys). Each list has 2 blocks of 2
+/// keys.
 std::vector<NamedSelection> small_selections();
 
-/// The problem with sparse mode 2 and its mask.
+/// Returns the problem with sparse mode 2 and its mask.
 SelectedProblem causal(SelectedProblem problem);
 
-/// The lists of all queries and key heads. With the mask, every query attends to at least one key
-/// of its list.
+/// Makes the block lists of all queries and key heads. If the problem has a causal mask, every
+/// query attends to at least one key of its list.
 std::vector<std::int64_t> make_lists(const SelectedProblem& problem, ListKind kind);
 
-/// Random query, key, value and gradient. Statistics and output are results of the exact forward
-/// pass in type Real.
+/// Makes random query, key, value and gradient. The statistics and the output are the results of
+/// the exact forward pass, computed in type Real.
 template <class Real>
 SelectedOperands<Real> consistent_operands(const SelectedProblem& problem,
                                            std::vector<std::int64_t> topk_indices);
 
-/// Sets statistics and output to the results of the forward pass.
+/// Computes a forward pass, and stores its statistics and output in the operands.
 template <class Real>
 void make_consistent(const SelectedProblem& problem, SelectedOperands<Real>& operands);
 
-/// All rows of the gradients, contiguous, in the order of `spec::Extents::row`.
+/// All rows of the gradients. Each gradient is contiguous, in the order of `spec::Extents::row`.
 template <class Real>
 struct SelectedGradients {
   std::vector<Real> dq, dk, dv;

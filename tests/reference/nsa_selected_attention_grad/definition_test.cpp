@@ -11,7 +11,7 @@
 namespace assay::reference {
 namespace {
 
-/// One head, blocks of one key, head sizes 1.
+/// A problem with one head, blocks of one key, and head sizes of 1.
 SelectedProblem one_query(std::int64_t keys, std::int64_t blocks, double scale) {
   return {.seq_q = 1,
           .seq_kv = keys,
@@ -23,8 +23,8 @@ SelectedProblem one_query(std::int64_t keys, std::int64_t blocks, double scale) 
 }
 
 TEST(NsaSelectedAttentionGrad, TwoOfThreeKeysAgreeWithHandComputation) {
-  // Keys 0 and 2 have the scores 0: P = 1/2, 1/2. The output is 2, dP = 2, 6, the row term 4, dS =
-  // -1, 1. No list contains key 1.
+  // Computed by hand: keys 0 and 2 have the score 0, so P = 1/2, 1/2. The output is 2, dP = 2, 6,
+  // the row term is 4, and dS = -1, 1. No list contains key 1.
   const NsaSelectedAttentionGrad<Quad> gradient(one_query(3, 2, 0.5), {.query = {0},
                                                                        .key = {5, 77, 8},
                                                                        .value = {1, 99, 3},
@@ -41,8 +41,8 @@ TEST(NsaSelectedAttentionGrad, TwoOfThreeKeysAgreeWithHandComputation) {
 }
 
 TEST(NsaSelectedAttentionGrad, KeyListedTwiceAgreesWithHandComputation) {
-  // The entries are 0, 0, 1, each with the score 3 = 0.5 * 2 * 3: P = 1/3 each. The output is 2, dP
-  // = 3, 3, 12, the row term 6, dS = -1, -1, 2.
+  // Computed by hand: the list contains 0, 0, 1, each with the score 3 = 0.5 * 2 * 3, so P = 1/3
+  // each. The output is 2, dP = 3, 3, 12, the row term is 6, and dS = -1, -1, 2.
   const NsaSelectedAttentionGrad<Quad> gradient(one_query(2, 3, 0.5), {.query = {2},
                                                                        .key = {3, 3},
                                                                        .value = {1, 4},
@@ -73,8 +73,8 @@ TEST(NsaSelectedAttentionGrad, TheForwardCountsAKeyAsOftenAsItIsListed) {
 }
 
 TEST(NsaSelectedAttentionGrad, ReadsStatisticsAndOutputAndRecomputesNeither) {
-  // The sum is 4 instead of 2, which halves P, and attention_out is 0, which removes the row term:
-  // dS = 1/4 * 2, 1/4 * 6.
+  // The sum is 4 instead of 2, which halves P, and attention_out is 0, which removes the row term.
+  // So dS = 1/4 * 2, 1/4 * 6.
   const NsaSelectedAttentionGrad<double> gradient(one_query(2, 2, 0.5), {.query = {2},
                                                                          .key = {3, 3},
                                                                          .value = {1, 3},
@@ -121,8 +121,8 @@ TEST(NsaSelectedAttentionGrad, TheMaskCountsInSparseModeTwoAlone) {
   EXPECT_TRUE(sees_the_future());
   p.sparse_mode = 2;
   EXPECT_FALSE(sees_the_future());
-  // The documentation does not say whether sparse mode 2 masks anything without a mask tensor. The
-  // forward operator with the same arguments does not.
+  // The documentation does not say whether sparse mode 2 masks anything if there is no mask tensor.
+  // The forward operator with the same arguments does not mask anything.
   p.atten_mask = spec::SelectedMask::absent;
   EXPECT_TRUE(sees_the_future());
 }
@@ -144,7 +144,7 @@ TEST(NsaSelectedAttentionGrad, AnUnseenKeyOfNaNReachesNoOtherElement) {
   EXPECT_EQ(gradient.dkv_row(0, 0, 1).dv[0], 0.0);
 }
 
-/// This problem is not legal: the list of query 0 contains only blocks after its position.
+/// This problem is not legal: the list of query 0 contains only blocks that lie after the query.
 TEST(NsaSelectedAttentionGrad, ARowThatSeesNoKeyContributesNothing) {
   SelectedProblem p = causal({.seq_q = 2,
                               .seq_kv = 2,
@@ -222,7 +222,7 @@ TEST(NsaSelectedAttentionGrad, RefusesOtherSparseModes) {
   EXPECT_THROW(Selection(p, {0}), std::invalid_argument);
 }
 
-/// The example of the documentation page: fp16 buffers filled with the integer 2, statistics 2,
+/// The example in the documentation: fp16 buffers filled with the integer 2, statistics 2, and
 /// indices 0 to 15.
 TEST(NsaSelectedAttentionGrad, TheExampleOfThePageIsAsDecoded) {
   const SelectedProblem p{.dtype = spec::DType::fp16,

@@ -5,8 +5,8 @@
 #include "../cases.hpp"
 #include "cases.hpp"
 
-/// Compares the gradient of selected attention with two other forms: difference quotients and
-/// matrices.
+/// Compares the gradient of selected attention with two other ways to compute it: difference
+/// quotients and matrices.
 namespace assay::reference {
 namespace {
 
@@ -14,8 +14,8 @@ using Eigen::MatrixXd;
 using Eigen::VectorXd;
 using RowMajor = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
 
-/// The sum over all elements of attention_out_grad * output. Its gradient is the result of the
-/// operator.
+/// Returns the sum of attention_out_grad * output over all elements. The gradients of this sum are
+/// the results of the operator.
 Quad loss(const SelectedProblem& p, const SelectedOperands<Quad>& operands) {
   const auto result = forward(p, operands);
   Quad sum(0);
@@ -66,12 +66,13 @@ void add_rows(std::vector<double>& all, std::int64_t first, const RowMajor& grad
     all[static_cast<std::size_t>(first * gradient.cols() + k)] += gradient.data()[k];
 }
 
-/// The first rows of a sequence and of one of its heads.
+/// The first row of one head and one sequence in each tensor, and the lengths of the sequence.
 struct Place {
   std::int64_t queries, keys, lists, length_q, length_kv;
 };
 
-/// A matrix whose element says how often a query's list contains a key.
+/// Returns a matrix with an element for each pair of query and key. It says how often the query's
+/// list contains the key.
 MatrixXd counts(const SelectedProblem& p, const std::vector<std::int64_t>& lists, const Place& at) {
   MatrixXd result = MatrixXd::Zero(at.length_q, at.length_kv);
   for (std::int64_t i = 0; i < at.length_q; ++i)
@@ -85,8 +86,9 @@ MatrixXd counts(const SelectedProblem& p, const std::vector<std::int64_t>& lists
   return result;
 }
 
-/// Softmax over keys that a list may contain several times. The gradient uses the Jacobian diag(p)
-/// - p p^T of each row. Here p is the total probability of all copies of a key.
+/// Adds the gradients of one head. The softmax is over keys that a list may contain several times;
+/// p is the total probability of all copies of a key. The derivative uses the Jacobian diag(p) - p
+/// p^T of each row.
 void add_head(const SelectedProblem& p, const SelectedOperands<double>& operands, const Place& at,
               SelectedGradients<double>& all) {
   const MatrixXd query = rows_of(operands.query, at.queries, at.length_q, p.head_dim);
@@ -137,8 +139,8 @@ SelectedGradients<double> matrix_form(const SelectedProblem& p,
 template <class Real>
 void expect_near(const std::vector<Real>& gradient, const std::vector<double>& matrix) {
   ASSERT_EQ(gradient.size(), matrix.size());
-  // The limit cannot be smaller: Eigen's order of summation and the exponential of libm are not
-  // specified.
+  // The allowed error cannot be smaller, because Eigen's order of summation and the accuracy of
+  // libm's exponential are not specified.
   const double limit = 1e-13 * (1.0 + largest_magnitude(matrix));
   for (std::size_t k = 0; k < gradient.size(); ++k)
     EXPECT_NEAR(static_cast<double>(gradient[k]), matrix[k], limit) << "element " << k;

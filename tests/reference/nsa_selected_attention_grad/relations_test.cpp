@@ -76,7 +76,7 @@ TEST_P(SelectedRelations, AnotherMaximumWithItsSumChangesNothing) {
   expect_equal_but_for_rounding(all_rows(p, operands), expected);
 }
 
-/// Rows of sequence b of an operand.
+/// Returns the rows of an operand that belong to sequence b.
 template <class Element>
 std::vector<Element> part(const std::vector<Element>& all, const spec::Extents& e, std::int64_t b) {
   const auto first = all.begin() + e.row(b, 0, 0) * e.dim;
@@ -126,7 +126,7 @@ TEST_P(SelectedRelations, UnlistedKeysHaveNoGradient) {
       }
 }
 
-/// Problems in which every query lists every block of its sequence once.
+/// Returns problems in which every query lists every block of its sequence exactly once.
 std::vector<SelectedProblem> complete_selections() {
   SelectedProblem p{.batch = 2,
                     .heads_q = 4,
@@ -176,7 +176,7 @@ TEST(SelectedRelations, SelectingEveryBlockOnceIsDenseAttention) {
 }
 
 /// Two blocks of a sequence have the same keys and values. A list that contains the first block
-/// twice must give the same result as a list that contains each once.
+/// twice must give the same result as a list that contains both blocks once.
 TEST(SelectedRelations, ABlockListedTwiceCountsTwice) {
   const SelectedProblem p{.seq_q = 3,
                           .seq_kv = 6,

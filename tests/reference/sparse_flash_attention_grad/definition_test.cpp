@@ -13,7 +13,7 @@ using Problem = spec::SparseFlashAttentionGrad::Problem;
 using Operands = SparseFlashOperands<double>;
 using Gradient = SparseFlashAttentionGrad<double>;
 
-/// Rows of 512 channels, of which only the first is not 0.
+/// Makes rows of 512 channels. In each row only the first channel is not 0.
 std::vector<double> rows(std::initializer_list<double> first_channels) {
   std::vector<double> all;
   for (const double value : first_channels) {
@@ -32,8 +32,8 @@ Problem one_query(std::int64_t keys, std::int64_t count) {
 }
 
 TEST(SparseFlashAttentionGrad, TwoOfThreeKeysAgreeWithHandComputation) {
-  // The list names keys 2 and 0, both with score 0: P = 1/2, 1/2. The output is 2, dP = 2, 6, the
-  // row term 4, dS = -1, 1.
+  // Computed by hand: the list names keys 2 and 0, both with score 0, so P = 1/2, 1/2. The output
+  // is 2, dP = 2, 6, the row term is 4, and dS = -1, 1.
   const Operands operands{.query = rows({0}),
                           .key = rows({5, 77, 8}),
                           .value = rows({1, 99, 3}),
@@ -65,21 +65,22 @@ TEST(SparseFlashAttentionGrad, ListsOfTheSpecificationGiveTheirKeys) {
     return attended_keys(p, operands, 0, s);
   };
   using Keys = std::vector<std::int64_t>;
-  // 20 keys in blocks of 8: the tail block has 4 keys.
+  // 20 keys in blocks of 8 keys: the last block has only 4 keys.
   const Problem tail{.seq_q = 1, .seq_kv = 20, .sparse_block_size = 8};
   EXPECT_EQ(keys(tail, 0, {1, 0, 2, -1}).size(), 20u);
   EXPECT_EQ(keys(tail, 0, {0, 2}), (Keys{0, 1, 2, 3, 4, 5, 6, 7, 16, 17, 18, 19}));
-  // Mode 3: of 3 queries and 1 key only the last query sees the key.
+  // In sparse mode 3 with 3 queries and 1 key, only the last query attends to the key.
   const Problem late{.seq_q = 3, .seq_kv = 1, .sparse_mode = 3};
   EXPECT_EQ(keys(late, 1, {-1, -1, 0}), Keys());
   EXPECT_EQ(keys(late, 2, {-1, -1, 0}), Keys{0});
-  // 2 queries and 5 keys: query 0 sees 4.
+  // With 2 queries and 5 keys, query 0 attends to 4 keys.
   const Problem two{.seq_q = 2, .seq_kv = 5, .sparse_mode = 3};
   EXPECT_EQ(keys(two, 0, {3, 1, -1, -1, 0, 0}), (Keys{3, 1}));
   EXPECT_THROW(keys(two, 0, {4, 1, -1, -1, 0, 0}), std::invalid_argument);
 }
 
-/// A random case with two sequences of unequal lengths, in one of which query 0 sees no key.
+/// A random case with two sequences of unequal lengths. In the first sequence, query 0 attends to
+/// no key.
 struct Random {
   Problem problem;
   Operands operands;
@@ -120,7 +121,8 @@ struct Random {
       operands.softmax_sum.push_back(forward.softmax_sum);
     }
   }
-  /// sum of d_out * out, by an independent forward: log-sum-exp and weights from scratch.
+  /// Returns the sum of d_out * out. The forward pass is computed here, independently of the
+  /// reference.
   double loss() const {
     double loss = 0;
     for (std::int64_t row = 0; row < 10; ++row) {
@@ -148,7 +150,8 @@ struct Random {
   static double at(const std::vector<double>& numbers, std::int64_t k) {
     return numbers[static_cast<std::size_t>(k)];
   }
-  /// The central difference of the loss; a merged key changes with its value.
+  /// Returns the central difference of the loss for element k. If key and value are one tensor
+  /// (merged), both change.
   double slope(std::vector<double> Operands::*rows, std::size_t k) {
     constexpr double step = 0x1p-14;
     double& number = (operands.*rows)[k];

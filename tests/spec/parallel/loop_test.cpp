@@ -17,7 +17,7 @@ namespace {
 using namespace std::chrono_literals;
 using test::ScarceThreads;
 
-/// Runs a loop over `count` numbers. Returns how often it visited each number.
+/// Runs a loop over `count` numbers, and returns how often it visited each number.
 std::vector<int> visits(std::int64_t count, std::int64_t threads) {
   std::vector<int> visited(static_cast<std::size_t>(count));
   for_each(
@@ -25,8 +25,8 @@ std::vector<int> visits(std::int64_t count, std::int64_t threads) {
   return visited;
 }
 
-/// Counts the threads that are in the same step of a loop. A step ends when the wanted number of
-/// threads has arrived, or after a second.
+/// Counts the threads that are in the same step of a loop at the same time. A step ends when the
+/// wanted number of threads has arrived, or after a second.
 class Meeting {
  public:
   void join(std::size_t wanted) {
@@ -112,7 +112,7 @@ TEST(Loop, EndsBeforeItThrows) {
   EXPECT_EQ(running, 0);
 }
 
-/// next() throws, so the item that it should return is lost. After that, no thread may get an item.
+/// next() throws instead of returning item 5. After that, no thread may get another item.
 TEST(Loop, ReturnsNoItemAfterAnException) {
   for (int round = 0; round < 50; ++round) {
     std::int64_t asked = 0;

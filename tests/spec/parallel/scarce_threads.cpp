@@ -14,7 +14,7 @@ constexpr int any_number = std::numeric_limits<int>::max();
 
 std::atomic<int> threads_left = any_number, threads_refused = 0, cores_told = 0;
 
-/// The function of the C library that our function replaces.
+/// Returns the function of the C library that our function with the same name replaces.
 template <class Function>
 Function* original(const char* name) {
   return reinterpret_cast<Function*>(dlsym(RTLD_NEXT, name));

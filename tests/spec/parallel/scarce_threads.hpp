@@ -2,8 +2,8 @@
 
 namespace assay::test {
 
-/// While this object exists, the machine reports this number of cores. `threads` more threads can
-/// be started; after that, starting a thread fails.
+/// Limits threads while the object exists. The machine reports this number of cores, and only
+/// `startable` more threads can be started; further attempts fail.
 class ScarceThreads {
  public:
   explicit ScarceThreads(int startable, int cores = 7);
@@ -11,7 +11,7 @@ class ScarceThreads {
   ScarceThreads& operator=(const ScarceThreads&) = delete;
   ~ScarceThreads();
 
-  /// The number of threads that could not be started since the construction of this object.
+  /// Returns how many threads could not be started since this object was constructed.
   int refused() const;
 };
 

@@ -10,15 +10,15 @@
 #include "printing/print_pace.hpp"
 #include "session.hpp"
 
-/// Tests with kernels that cheat. A sweep has three measures against them: fresh inputs, which no
-/// kernel can predict, repeated problems, and a report of calls that take too long.
+/// Tests kernels that cheat. A sweep has three measures against them: fresh inputs, which a kernel
+/// cannot predict; repeated problems with other inputs; and a report of calls that take too long.
 namespace assay::tests {
 namespace {
 
 using Compress = spec::NsaCompressGrad;
 using Json = nlohmann::json;
 
-/// A correct kernel that a cheating kernel calls if it cannot cheat.
+/// Base of the cheating kernels. It computes correctly where a kernel cannot cheat.
 class Cheat : public spec::Implementation<Compress> {
  public:
   std::string name() const override { return "cheat"; }
@@ -38,7 +38,7 @@ class Cheat : public spec::Implementation<Compress> {
       mutants::mutants<Compress>().front().make();
 };
 
-/// The fields of a problem that have a text form, as text.
+/// Returns the fields of a problem as text, if they have a text form.
 std::string fields_of(const Compress::Problem& problem) {
   std::ostringstream text;
   visit_fields(problem, [&](const char* field, const auto& value, const auto&...) {
@@ -48,9 +48,9 @@ std::string fields_of(const Compress::Problem& problem) {
   return text.str();
 }
 
-/// A kernel that caches its outputs. The key of the cache contains the fields of the problem and
-/// the bytes of some tensors. A bit mask selects these tensors: 1 the input, 2 the weight, 4 the
-/// output's gradient.
+/// A kernel that caches its outputs, but ignores some tensors when it looks for a cached output.
+/// The template argument is a bit mask of the tensors in the cache's key: 1 the input, 2 the
+/// weight, 4 the output's gradient.
 template <unsigned tensors>
 class Forgetful final : public Cheat {
  public:
@@ -73,7 +73,7 @@ class Forgetful final : public Cheat {
   std::map<std::string, Compress::Outputs> kept_;
 };
 
-/// The digests of the inputs of an earlier sweep.
+/// The digests of the inputs that an earlier sweep passed to a kernel.
 std::set<std::string>& table() {
   static std::set<std::string> digests;
   return digests;
@@ -94,7 +94,7 @@ class Learning final : public Cheat {
   }
 };
 
-/// A kernel that computes outputs only for recorded inputs.
+/// A kernel that computes correctly only for recorded inputs.
 class Knowing final : public Cheat {
  public:
   void run(const Compress::Problem& problem, const Compress::Inputs& inputs,
@@ -113,8 +113,8 @@ cli::Registry registry_with() {
   return registry;
 }
 
-/// The printed text and the report of a sweep. `drawn` is the random number that the program draws;
-/// 0: drawing fails.
+/// The printed text and the report of a sweep. In sweep(), `drawn` is the random number from which
+/// the program makes fresh inputs. If `drawn` is 0, the program gets no random number.
 struct Swept {
   Answer printed;
   Json report;
@@ -138,7 +138,7 @@ Swept sweep(std::vector<std::string> flags, std::uint64_t drawn = 0) {
   return swept;
 }
 
-/// Selects a small part of the plan, whose cases are judged numerically.
+/// Selects a small part of the plan. The selected cases are judged numerically.
 const std::string some = "--only=--track=exact & --dtype=bf16";
 
 std::vector<std::string> lines_of(const Json& report) {
@@ -192,8 +192,8 @@ TEST(FreshData, IsLeftOutWhereDataAreNamed) {
   EXPECT_PRED2(has, refused.printed.err, std::string("so --fresh has no effect"));
 }
 
-/// The parts of a sweep can run on any machine at any time, and must still fit together when they
-/// are merged. The same is true for the cases of a resumed store.
+/// The parts of a sweep can run on any machine at any time. They must use the same fresh inputs, so
+/// that they fit together when they are merged. The same holds for a resumed sweep.
 TEST(FreshData, IsTheSameInAllPartsAndInResumedSweeps) {
   const Folder folder;
   std::set<int> seeds;
@@ -229,8 +229,8 @@ void expect_caught_at_once(std::integer_sequence<unsigned, tensors...>) {
   }
 }
 
-/// Seven kernels omit at least one tensor from their cache key and fail. The eighth kernel omits
-/// none and conforms.
+/// The kernels 0 to 6 omit at least one tensor from the key of their cache and must fail. Kernel 7
+/// omits none and conforms.
 TEST(Twins, ShowAKernelThatKeepsItsOutputsByAPartOfItsInputs) {
   expect_caught_at_once(std::make_integer_sequence<unsigned, 7>());
   EXPECT_EQ(sweep<Forgetful<7>>({some}).printed.code, 0);

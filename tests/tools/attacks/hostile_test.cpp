@@ -18,7 +18,7 @@
 #include "program_process.hpp"
 #include "session.hpp"
 
-/// Runs the program itself, in several processes at a time, and kills it.
+/// Runs the program itself, sometimes in several processes at a time, and kills it.
 namespace assay::tests {
 namespace {
 
@@ -47,7 +47,7 @@ std::vector<std::string> with(std::vector<std::string> words,
   return words;
 }
 
-/// Counts the complete records of a journal.
+/// Counts the complete records (finished cases) in a journal file.
 std::int64_t records_in(const std::string& journal) {
   const std::string text = text_of(journal);
   std::int64_t count = 0;
@@ -56,7 +56,7 @@ std::int64_t records_in(const std::string& journal) {
   return count;
 }
 
-/// Returns the number after `text`; 0 if the text does not occur.
+/// Returns the number after `text` in the output, or 0 if the text does not occur.
 std::int64_t number_after(const std::string& output, const std::string& text) {
   const std::size_t at = output.find(text);
   return at == std::string::npos ? 0 : std::stoll(output.substr(at + text.size()));
@@ -75,8 +75,8 @@ TEST(Kills, LoseNoFinishedCase) {
     const auto delay =
         std::chrono::milliseconds(std::uniform_int_distribution<int>(1, 400)(random));
     const auto deadline = std::chrono::steady_clock::now() + delay;
-    // The random delay before the kill begins when the sweep has resumed its cases, because the
-    // test is about kills after that moment.
+    // Waits until the sweep has resumed its cases, because the test is about kills after this
+    // moment. Then the random delay begins.
     while (!sweep.has_ended() && records_in(journal) <= before &&
            std::chrono::steady_clock::now() < deadline + 20s)
       std::this_thread::sleep_for(1ms);
@@ -103,7 +103,7 @@ TEST(Kills, LoseNoFinishedCase) {
   EXPECT_EQ(names_in(folder / ""), (std::set<std::string>{"sweep.h5", "output"}));
 }
 
-/// Writes a file with one case and the outputs of three implementations.
+/// Writes a file of cases that contains one case with the outputs of three implementations.
 std::string file_of_three(const Folder& folder) {
   const std::string exported = folder / "exported.h5", file = folder / "three.h5";
   Program program({"export", exported, "--implementation=optimized-a2", "nsa_compress_grad"},
@@ -188,7 +188,7 @@ TEST(ParallelSweeps, DoNotShareAStore) {
   Program second(with(small_sweep, {"--store", store}), folder / "second");
   const int code = second.wait();
   ASSERT_EQ(first.wait(), 0) << first.output();
-  // The second sweep may have started when the first one had already ended.
+  // The second sweep succeeds if it started after the first one had ended.
   if (code != 0) {
     EXPECT_EQ(code, 2);
     EXPECT_PRED2(has, second.output(), std::string("is in use by another process"));
@@ -196,8 +196,7 @@ TEST(ParallelSweeps, DoNotShareAStore) {
   EXPECT_GT(fixtures::Reader(store).ids().size(), 10u);
 }
 
-/// A program in which HDF5 crashes in every process that opens a file for `use` (reading or
-/// writing).
+/// Makes HDF5 crash in every process that opens a file for `use` (reading or writing).
 struct CrashAtOpening {
   std::string use;
   void operator()() const {
@@ -225,7 +224,8 @@ TEST(CrashesAtOpening, AreTheFaultOfTheFileThatIsNamed) {
   }
 }
 
-/// The report must contain the verdicts that were found before the file proved to be damaged.
+/// The command computes the verdicts before it notices that the file is damaged. The report must
+/// nevertheless contain the verdicts.
 TEST(CrashesAtOpening, ForVerdictsLeaveTheReport) {
   const Folder folder;
   const std::string cases = folder / "cases.h5", report = folder / "report.json";
@@ -244,7 +244,8 @@ TEST(CrashesAtOpening, ForVerdictsLeaveTheReport) {
   for (const std::string& name : names_in(folder / "")) EXPECT_FALSE(has(name, ".assay-")) << name;
 }
 
-/// The output of a sweep with a store under small system limits.
+/// Runs a sweep that writes a store (results file) under small system limits, and returns its
+/// output.
 std::string poor_sweep(const Folder& folder, int& code, const std::string& implementation,
                        const std::function<void()>& prepare) {
   fs::create_directories(folder / "in");
@@ -274,7 +275,8 @@ TEST(Poverty, OfFileDescriptorsIsNamed) {
   EXPECT_TRUE(has_worked);
 }
 
-/// Some threads cannot be started, and some threads get no memory.
+/// With little memory, some threads cannot be started, and others cannot allocate memory. The
+/// program must continue with the remaining threads.
 TEST(Poverty, OfMemoryForThreadsDoesNotBlock) {
   const Folder folder;
   Program run({"run", "flash_attention_score_grad", "--heads_q=16", "--heads_kv=16", "--seq_q=512",
@@ -290,7 +292,7 @@ TEST(Poverty, OfMemoryForThreadsDoesNotBlock) {
   EXPECT_EQ(run.wait(), 0) << run.output();
 }
 
-/// If no file descriptor is free, the program must not report that the file is damaged.
+/// If all file descriptors are in use, the program must not report that the file is damaged.
 TEST(Poverty, OfFileDescriptorsIsNotAFileFault) {
   const Folder folder;
   const std::string store = folder / "sweep.h5", cases = folder / "cases.h5",
@@ -321,7 +323,8 @@ TEST(Poverty, OfFileDescriptorsIsNotAFileFault) {
   }
 }
 
-/// The destructor of a JSON value needs memory, so it can fail, too.
+/// The program must report any failed allocation while it reads a report, even one in the
+/// destructor of a JSON value.
 TEST(Poverty, OfMemoryIsNamedWhereAReportIsRead) {
   const Folder folder;
   const std::string report = folder / "report.json", out = folder / "output";
@@ -346,7 +349,7 @@ TEST(Poverty, OfMemoryIsNamedWhereAReportIsRead) {
   EXPECT_TRUE(has_failed && has_worked);
 }
 
-/// An interrupted export or check must remove the files that it has begun.
+/// If an export is interrupted, it must remove the file that it has begun.
 TEST(Stops, LeaveNothingHalfWritten) {
   for (const int signal : {SIGINT, SIGTERM}) {
     const Folder folder;
@@ -362,8 +365,8 @@ TEST(Stops, LeaveNothingHalfWritten) {
   }
 }
 
-/// A signal asks for a stop before the process that reads the file starts. At this time many cases
-/// are not judged yet.
+/// The signal arrives when the process that reads the file starts. At this time many cases are not
+/// yet judged, and the file must stay unchanged.
 TEST(Stops, LeaveACheckedFileAsItWas) {
   const Folder folder;
   const std::string cases = folder / "cases.h5";
@@ -398,14 +401,14 @@ TEST(Poverty, WithoutAFolderForTemporaryFilesIsNamed) {
   EXPECT_PRED2(has, said, std::string("no folder for temporary files"));
 }
 
-/// Drops root privileges, because limits do not apply to root.
+/// Drops root privileges, because resource limits do not apply to root.
 void become_nobody() {
   constexpr uid_t nobody = 65534;
   if (geteuid() == 0 && (setgid(nobody) != 0 || setuid(nobody) != 0)) _exit(126);
 }
 
-/// A sweep works without threads. It does not work without three processes: the kernel's and the
-/// two that guard it.
+/// A sweep can run without threads, but not without its three processes: the kernel's process and
+/// the two processes that guard it.
 TEST(Poverty, OfProcessesIsNamed) {
   const Folder folder;
   fs::permissions(folder / "", fs::perms(0755));
@@ -439,7 +442,8 @@ TEST(Poverty, OfRightsIsNamedBeforeTheFirstCase) {
   EXPECT_TRUE(fs::is_empty(folder / "in"));
 }
 
-/// A kernel that runs in the judge's process can change the judge's working directory.
+/// A kernel that runs in the judge's process can change its working directory. The results must
+/// nevertheless be written to the right folder.
 TEST(Poverty, OfAFolderThatIsLeftChangesNoDestination) {
   struct Wanderer final : spec::Implementation<spec::NsaCompressGrad> {
     explicit Wanderer(std::string elsewhere) : to(std::move(elsewhere)) {}

@@ -20,7 +20,7 @@ using namespace std::chrono_literals;
 
 constexpr std::size_t plenty = 1 << 20;
 
-/// A named pipe in its own folder.
+/// Creates a named pipe in its own folder.
 struct Pipe {
   Pipe() { EXPECT_EQ(mkfifo(path.c_str(), 0600), 0); }
   Folder folder;
@@ -53,8 +53,8 @@ TEST(InputFiles, APipeWhoseWriterIsSilentIsRefused) {
   close(both);
 }
 
-/// Returns a pipe like that of <(command), or one with a writer that starts later and writes piece
-/// by piece.
+/// The writer of the pipe starts later and writes piece by piece, as with <(command). The whole
+/// text must be read.
 TEST(InputFiles, APipeIsReadToItsEnd) {
   const Pipe pipe;
   const auto writer = std::async(std::launch::async, [&] {
@@ -69,7 +69,7 @@ TEST(InputFiles, APipeIsReadToItsEnd) {
   EXPECT_EQ(input.text, "one two");
 }
 
-/// Runs every command that reads a text file of the user.
+/// Runs every command that reads a user's text file. None of them may wait without end.
 TEST(InputFiles, EveryCommandEnds) {
   const Pipe pipe;
   const cli::Registry registry = registry_of({"flash_like"});

@@ -7,22 +7,21 @@
 
 #include "program_process.hpp"
 
-/// Sends the program the signals that a user, a terminal or a resource limit sends.
+/// Sends the program the signals that a user, a terminal or a resource limit can send.
 namespace assay::tests {
 namespace {
 
 namespace fs = std::filesystem;
 using namespace std::chrono_literals;
 
-/// Expects that the signal still has its default action.
+/// Expects that this process has not changed the signal's default action.
 void expect_default(int number) {
   struct sigaction action = {};
   sigaction(number, nullptr, &action);
   EXPECT_EQ(action.sa_handler, SIG_DFL) << "signal " << number;
 }
 
-/// The command line of a sweep with a worker process. The worker's temporary files are in the
-/// folder `tmp`.
+/// Returns the command line of a sweep that runs the kernel in a worker process.
 std::vector<std::string> isolated_sweep(const Folder& folder) {
   return {"sweep",      "nsa_compress_grad", "--random=0",
           "--isolated", "--report",          folder / "report.json"};
@@ -52,7 +51,8 @@ TEST(Signals, ThatAskForAnEndLeaveAReportAndNoTemporaryFile) {
   }
 }
 
-/// A program that was started by nohup must continue after its terminal closes.
+/// A program that was started with nohup ignores SIGHUP. It must continue after its terminal
+/// closes.
 TEST(Signals, AnIgnoredHangUpStaysIgnored) {
   const Folder folder;
   const auto prepare = in_temporary_folder(folder);
@@ -67,8 +67,8 @@ TEST(Signals, AnIgnoredHangUpStaysIgnored) {
   EXPECT_EQ(sweep.wait(), 0) << sweep.output();
 }
 
-/// ulimit -f limits the size of files. If a report exceeds the limit, the program must report an
-/// error, as for a full disk. It must not be killed by SIGXFSZ.
+/// A report exceeds the file size limit (ulimit -f). The program must report an error, as with a
+/// full disk, and must not be killed by SIGXFSZ.
 TEST(Signals, AFileSizeLimitIsAnErrorOfTheFileThatIsNamed) {
   expect_default(SIGXFSZ);
   const Folder folder;
@@ -87,8 +87,7 @@ TEST(Signals, AFileSizeLimitIsAnErrorOfTheFileThatIsNamed) {
   }
 }
 
-/// In the kernel's process the signal must have its default action, even if the judge ignores the
-/// signal.
+/// The judge ignores SIGXFSZ. In the kernel's process the signal must have its default action.
 TEST(Signals, OfTheJudgeDoNotReachAKernel) {
   const Folder folder;
   Program run({"run", "nsa_compress_grad",

@@ -15,7 +15,7 @@ namespace {
 
 using Json = nlohmann::json;
 
-/// A kernel that offers nothing.
+/// A kernel that supports no call.
 class OfNothing final : public spec::Implementation<Op> {
  public:
   std::string name() const override { return "of_nothing"; }

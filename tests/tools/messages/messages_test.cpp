@@ -10,8 +10,8 @@ namespace {
 
 const std::string attention = "run flash_attention_score_grad";
 
-/// Returns the flags after the first "add " of a message: "add --layout=TND, or ..." suggests
-/// --layout=TND.
+/// Returns the flags that a message suggests after its first "add ". For example, "add
+/// --layout=TND, or ..." suggests --layout=TND.
 std::vector<std::string> offered_flags(const std::string& message) {
   std::smatch found;
   if (!std::regex_search(message, found, std::regex("add ((--[^ ;,()\n]+ ?)+)"))) return {};
@@ -27,7 +27,7 @@ cli::Registry kernels() {
   return registry;
 }
 
-/// Adds the flags that a message suggests, again and again, until the line can run.
+/// Adds the flags that the messages suggest, until the command line runs.
 TEST(Messages, TheFlagsThatTheyOfferMakeTheLineRun) {
   const cli::Registry registry = kernels();
   for (const std::string& line :
@@ -53,7 +53,8 @@ TEST(Messages, TheFlagsThatTheyOfferMakeTheLineRun) {
   }
 }
 
-/// A kernel that ignores the field would also conform, so the program must inform the user.
+/// A replay line may set a field that the computation of this case does not use. A kernel that
+/// ignores the field then conforms, too. So the program must print a note about the field.
 TEST(Messages, AFieldThatNothingReadsIsNamedWithWhatItNeeds) {
   const cli::Registry registry = kernels();
   for (const std::string& line :
@@ -69,7 +70,7 @@ TEST(Messages, AFieldThatNothingReadsIsNamedWithWhatItNeeds) {
     EXPECT_PRED2(has, silent.err, std::string("note: --")) << line;
     const std::vector<std::string> more = offered_flags(silent.err);
     ASSERT_FALSE(more.empty()) << silent.err;
-    // A suggested flag replaces a flag of the line that gives the same field another value.
+    // A suggested flag replaces the flag for the same field in the line.
     std::vector<std::string> all = words(line);
     for (const std::string& flag : more)
       std::erase_if(all, [&](const std::string& word) {
@@ -111,8 +112,8 @@ TEST(Messages, AWordOfOtherLibrariesIsGuessed) {
   expect("pack modell-bert-base --to x", "; did you mean 'model-bert-base'? ");
 }
 
-/// A list of all flags would be several lines long, so the message refers to the help, which
-/// contains the list.
+/// The message contains only the best guess. A list of all flags would be several lines long, so
+/// the message refers to the help.
 TEST(Messages, TheGuessComesFirst) {
   const Answer result = answer(registry_of({"flash_like"}), words(attention + " --hed_dim=3"));
   EXPECT_PRED2(has, result.err,
@@ -129,8 +130,7 @@ TEST(Messages, IdsAreTakenInSmallLetters) {
   EXPECT_EQ(answer(registry, words("explain BOUND")).code, 0);
 }
 
-/// Tests every entry point with its documented name and with the name of its GetWorkspaceSize
-/// function.
+/// Tests the documented name of every entry point, and the name of its GetWorkspaceSize function.
 TEST(Messages, ANameOfTheDocumentsIsTranslatedIntoALineThatRuns) {
   const cli::Registry registry = kernels();
   const Answer listed = answer(registry, words("list entry_points"));

@@ -12,8 +12,8 @@ namespace {
 
 const std::string program = "assay";
 
-/// Returns the commands in a text. A command is a line, or the part of a line up to a punctuation
-/// mark.
+/// Returns the commands that a text offers. A command is a line, or the part of a line before a
+/// punctuation mark.
 std::set<std::string> commands_in(const std::string& text) {
   std::set<std::string> found;
   const std::regex command(
@@ -21,8 +21,8 @@ std::set<std::string> commands_in(const std::string& text) {
   for (std::sregex_iterator at(text.begin(), text.end(), command), end; at != end; ++at) {
     std::string words = (*at)[1];
     words.erase(words.find_last_not_of(" .") + 1);
-    // Skips commands that are shortened (the report contains the complete line), and commands in
-    // which the user must replace FILE or ID.
+    // Skips commands that are shortened with "..." (the report contains the complete line), and
+    // commands in which the user must replace FILE or ID.
     if (words.find("...") == words.npos && words.find("FILE") == words.npos &&
         words.find(" ID") == words.npos)
       found.insert(words);
@@ -30,7 +30,7 @@ std::set<std::string> commands_in(const std::string& text) {
   return found;
 }
 
-/// Runs the commands unchanged. None of them may be a usage error.
+/// Runs the commands unchanged. A usage error of any of them is a failure.
 void expect_that_all_run(const cli::Registry& registry, const std::string& text,
                          std::set<std::string>& ran) {
   for (const std::string& command : commands_in(text)) {
@@ -64,7 +64,8 @@ TEST(OfferedCommands, OfSweepReportRunAndShrinkRunAsTheyStand) {
   EXPECT_GT(ran.size(), 8U);
 }
 
-/// The file contains outputs of a kernel. This program has no kernel of this name.
+/// The file contains the outputs of a kernel that this program does not have. The offered command
+/// must judge them again.
 TEST(OfferedCommands, OfACheckedFileJudgeItAgain) {
   const Folder folder;
   const std::string file = folder / "of a kernel.h5";
@@ -101,8 +102,8 @@ TEST(OfferedCommands, OfExplanationsAndMessagesRunAsTheyStand) {
   EXPECT_GE(ran.size(), 3U);
 }
 
-/// The HTML page of a report adds the text after the program's path. These lines are run by a test
-/// of the page, which needs a browser.
+/// The report page prints lines that begin with the program's path. A test of the page, which needs
+/// a browser, runs them.
 TEST(OfferedCommands, OfThePageStartWithTheProgramAsItWasTyped) {
   const Folder folder;
   const cli::Registry registry = registry_of({"flash_like"});

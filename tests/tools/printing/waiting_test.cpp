@@ -9,7 +9,7 @@
 namespace assay::tests {
 namespace {
 
-/// Runs `work` for `time` and returns the text on standard error.
+/// Runs `work` for `time`, and returns the text that was printed to standard error.
 std::string heard(const cli::Task& work, std::chrono::milliseconds time, bool terminal = false,
                   std::int64_t done = 0) {
   const cli::Registry registry;

@@ -14,7 +14,7 @@ from assay.program import Program, find_program
 from assay.sweeping import run_part
 from timeless import timeless
 
-# Only short sequences, because kernels in Python are slow.
+# Selects only short sequences, because kernels in Python are slow.
 ONLY = "--only=--layout=BSND --dtype=fp32 --batch=1 --heads_q=1 & !--seq_q=102 & !--seq_kv=8193"
 FLAGS = (kernels.OPERATOR, ONLY, "--random=0", "--shrink=0", "--seed=1")
 
@@ -53,7 +53,7 @@ def test_each_part_can_stop_after_its_first_failure(tmp_path: Path) -> None:
     with ThreadPoolExecutor(2) as executor:
         joined = assay.sweep(kernels.without_scale, *FLAGS, "--fail-fast", executor=executor, parts=2)
         whole = assay.sweep(kernels.right, *FLAGS, "--fail-fast", executor=executor, parts=2)
-    # The kernel may support none of the cases of a part.
+    # A part may contain no case that the kernel supports, so it may have no failure.
     assert 1 <= len(joined.failures) <= 2 and len(joined) < len(whole), joined.summary()
     assert alone[-1].command in [failure.command for failure in joined.failures]
     assert not whole.failures

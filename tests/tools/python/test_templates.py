@@ -32,7 +32,7 @@ def test_a_new_kernel_conforms_until_it_has_a_fault(tmp_path: Path) -> None:
     kernel.write_text(text.replace("dk = scale * ds", "dk = ds"), encoding="utf-8")
     printed = said(sweep, 1)
     assert "dk: " in printed
-    # The printed command repeats the failure in any folder.
+    # The printed command must repeat the failure in any folder.
     command = next(line for line in printed.splitlines() if " run flash_attention_score_grad" in line)
     again = subprocess.run(["sh", "-c", command[command.index(": ") + 2 :]], cwd="/", capture_output=True, text=True, check=False, timeout=300)
     assert again.returncode == 1, command + again.stderr

@@ -449,7 +449,8 @@ def _window(case: assay.Case, i: Array, j: Array) -> Array:
 def test_places_in_packed_sequences_start_at_each_sequence() -> None:
     line = window.line(**PACKED)
     assert judged_in_double(in_double(_same, windowed), [line]).conforms
-    # The last sequence starts at token 33 of the queries, and at token 25 of the keys.
+    # A faulty kernel counts positions from the start of the packed tensor instead of the start of the sequence. The
+    # last sequence starts at query 33 and at key 25.
     counted_on = in_double(_same, lambda case, at: _window(case, at.i + (at.i.size == 9) * 33, at.j + (at.j.size == 49) * 25))
     assert not judged_in_double(counted_on, [line]).conforms
     assert judged_in_double(in_double(capped), [softcap.line(**PACKED)]).conforms

@@ -10,7 +10,8 @@ import subprocess
 import sys
 import tempfile
 
-# For each kind of kernel: the file, a correct line of the file, and the same line with a fault.
+# Faults that the test injects into the templates. For each type of kernel: the file, a correct line of it, and the same
+# line with a fault.
 FAULTS = {
     "cpp": ("main.cpp", "add(dk(b, kv, j), p.scale_value * dscore,", "add(dk(b, kv, j), dscore,"),
     "plugin": ("kernel.c", "gradient = p->scale * probability", "gradient = probability"),

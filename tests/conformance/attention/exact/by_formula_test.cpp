@@ -26,7 +26,7 @@ double product(const double* x, const double* y, std::int64_t dim) {
   return sum;
 }
 
-/// The rows of one gradient.
+/// The rows of one gradient, as sums in double.
 struct Rows {
   Rows(std::int64_t rows, std::int64_t channels) : dim(channels), values(at(rows * dim)) {}
   void add(std::int64_t row, double factor, const double* x) {
@@ -36,7 +36,8 @@ struct Rows {
   std::vector<double> values;
 };
 
-/// The gradients of a case, computed with the formula of the tolerances, pair by pair, in double.
+/// The gradients of a case in double. They are the sums over all pairs of query and key, with the
+/// same formulas that compute the tolerances.
 struct ByFormula {
   ByFormula(const Op::Problem& problem, const Op::Inputs& inputs, const spec::Numerics& numerics)
       : dense(problem, inputs),
@@ -77,8 +78,8 @@ struct ByFormula {
   Rows dq, dk, dv;
 };
 
-/// Counts the elements of the expected values, in channels from `first` on, that equal the result
-/// of the formula.
+/// Counts the expected values that equal the result of the formula. Channel 0 of the expected
+/// values is channel `first` of the formula's rows.
 std::int64_t count_alike(const std::vector<Dyadic>& golden, const std::vector<std::int64_t>& rows,
                          const Rows& by_formula, std::int64_t first) {
   const std::int64_t dim = rows.empty() ? 0 : std::ssize(golden) / std::ssize(rows);
@@ -91,9 +92,9 @@ std::int64_t count_alike(const std::vector<Dyadic>& golden, const std::vector<st
   return alike;
 }
 
-/// Compares expected values that are integers with the formula, independently and without any
-/// tolerance. With staging, expected values are rounded where the numerics say so; the definition
-/// cannot express this.
+/// The expected values of exact cases are computed with integers. This test compares them with an
+/// independent evaluation of the formulas, without a tolerance. If the kernel rounds P and dS to 16
+/// bits, both computations round them, too.
 TEST(ExactCase, TheFormulaOfTolerancesGivesTheGoldens) {
   std::int64_t elements = 0, rounded = 0;
   for (const char* preset : {"ascend_a2", "cuda_flash"})

@@ -35,8 +35,8 @@ std::vector<Case<Op>> cases_of(std::uint64_t seed, Track track) {
   return cases;
 }
 
-/// Upper bound of what keys contribute whose scores are at least 128 below the maximum, relative to
-/// the other keys.
+/// Upper limit for the probability P of a key whose score is at least 128 below the maximum of the
+/// row.
 constexpr double residue = 1e-40;
 
 TEST(ExactCase, StatisticsAndOutputAreThoseOfAForward) {
@@ -46,7 +46,8 @@ TEST(ExactCase, StatisticsAndOutputAreThoseOfAForward) {
     const Op::Inputs inputs = plain_exact_case(c).inputs;
     const auto given = reference::operands_of<double>(p, inputs);
     const auto forward = blocked_forward(p, inputs, 1);
-    // The number of unmasked keys of these rows is not a power of two, so their output is rounded.
+    // In these rows the number of unmasked keys is not a power of two, so the mean of the values is
+    // rounded in the output.
     const double half_step = std::ldexp(1.0, -spec::format_of(p.dtype).significand_bits);
     for (std::size_t e = 0; e < given.attention_in.size(); ++e)
       ASSERT_NEAR(given.attention_in[e], forward.attention_out[e],
@@ -55,7 +56,7 @@ TEST(ExactCase, StatisticsAndOutputAreThoseOfAForward) {
     for (std::size_t row = 0; row < given.softmax_max.size(); ++row) {
       const auto [b, n, i] = query_extents(p).position(static_cast<std::int64_t>(row));
       // For a sequence without keys some forward operators write the statistics (0, 0), others do
-      // not. The seed of the case decides which.
+      // not. The seed of the case decides which convention the case uses.
       if (p.length_kv(b) == 0 && given.softmax_max[row] == 0 && given.softmax_sum[row] == 0)
         continue;
       ASSERT_EQ(given.softmax_max[row], forward.softmax_max[row]) << command_line(c);
@@ -72,7 +73,8 @@ void expect_near(const std::vector<Dyadic>& exact, std::size_t& next,
         << command_line(c);
 }
 
-/// A kernel that uses the maximum of another row fails.
+/// Different rows have different softmax maxima, so that a kernel that uses the maximum of another
+/// row fails.
 TEST(ExactCase, MaximaOfRowsDiffer) {
   int looked_at = 0;
   for (const Track track : {Track::exact, Track::exact_staged})
@@ -84,8 +86,8 @@ TEST(ExactCase, MaximaOfRowsDiffer) {
         if (given.softmax_sum[row] > 8) continue;  // a fully masked row
         maxima.insert(given.softmax_max[row]), ++rows;
       }
-      // The fused form rounds a power of two three times, and the rounding to the staging type does
-      // not always hide these errors.
+      // Only scales that are powers of two are tested. With other scales the fused form of the
+      // exponent may round the maxima, so the maxima of such a case may all be equal.
       int exponent = 0;
       const bool is_power = std::abs(std::frexp(c.problem.scale_value, &exponent)) == 0.5;
       if (rows < 8 || !is_power) continue;

@@ -15,7 +15,7 @@ using exact_case_test::outputs_of;
 using exact_case_test::square;
 using spec::DType;
 
-/// One small causal case with the exact outputs.
+/// Prepares one small causal case with the exact outputs.
 class ExactCaseJudge : public testing::Test {
  protected:
   ExactCaseJudge() {
@@ -31,7 +31,8 @@ class ExactCaseJudge : public testing::Test {
     Suite<Op>::compare_exact(exact_case_, c_.problem, outputs_, numerics_, report);
     return report;
   }
-  /// The first element of dq whose exact value is 0 (zero = true) or not 0 (zero = false).
+  /// Returns the first element of dq with the exact value 0 (zero = true) or with another exact
+  /// value (zero = false).
   std::int64_t element_of_dq(bool zero) const {
     std::int64_t element = 0;
     while ((exact_case_.dq[static_cast<std::size_t>(element)].numerator == 0) != zero) ++element;

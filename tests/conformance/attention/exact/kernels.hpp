@@ -11,12 +11,14 @@
 #include "assay/mutants/mutant.hpp"
 #include "judge/run_kernel.hpp"
 
-/// Runs the kernels of mutants/ on exact cases.
+/// Runs the changed kernels of the folder mutants/ (injected faults and correct variants) on exact
+/// cases.
 namespace assay::conformance::exact_case_test {
 
 using Op = spec::FlashAttentionScoreGrad;
 
-/// Returns the mutant or the correct variant with that name.
+/// Returns the kernel of mutants/ with that name, which has an injected fault or is a correct
+/// variant.
 inline std::unique_ptr<spec::Implementation<Op>> kernel_named(std::string_view name) {
   static const std::vector<mutants::Mutant> all = mutants::mutants<Op>();
   const auto found = std::ranges::find(all, name, &mutants::Mutant::name);

@@ -40,8 +40,10 @@ std::vector<Case<Op>> plain_cases(std::uint64_t seed, Track track) {
   return cases;
 }
 
-/// The exact case for the numerics of a kernel. Empty if there is none: if partial results have 16
-/// bits, or if exp(score - lse) is computed without a cast that absorbs its error.
+/// Returns the exact case (all correct kernels give the same bits) for the declared arithmetic of a
+/// kernel. Such a case does not exist if the kernel stores partial results in 16 bits, or if it
+/// computes exp(score - lse) and no later cast absorbs the error. Then the function returns
+/// nothing.
 std::optional<AttentionExactCase> exact_case_of(const spec::Implementation<Op>& kernel,
                                                 const Case<Op>& c,
                                                 const std::optional<spec::Tensor>& mask) {
@@ -52,13 +54,13 @@ std::optional<AttentionExactCase> exact_case_of(const spec::Implementation<Op>& 
   }
 }
 
-/// Runs the correct variants in mutants/ that declare their own numerics, a third of them on each
-/// case.
+/// Runs the correct kernels of mutants/ that declare their own arithmetic. Each case runs a third
+/// of these kernels.
 void expect_healthy_kernels_exact(const std::vector<Case<Op>>& cases) {
   std::vector<mutants::Mutant> healthy = mutants::mutants<Op>();
   std::erase_if(healthy, [](const mutants::Mutant& mutant) {
-    // This variant reads the statistics in an order that it does not declare.
-    // StatisticsOrder.AnUndeclaredOneIsFound tests it.
+    // This variant reads the statistics in an order that it does not declare. Another test,
+    // StatisticsOrder.AnUndeclaredOneIsFound, covers it.
     if (mutant.name == "tokens_first") return true;
     return !mutant.healthy || mutant.subject != mutants::Subject::numbers;
   });
@@ -121,7 +123,7 @@ bool has_bias(const Case<Op>& c, bool slopes) {
   return c.problem.pse_shift != PseShape::absent && (c.problem.pse_type >= 2) == slopes;
 }
 
-/// With this many heads some slopes are negative.
+/// Returns whether some ALiBi slopes are negative, which requires at least 8 heads.
 bool has_negative_slopes(const Case<Op>& c) {
   return has_bias(c, true) && c.problem.pse_type == 2 && c.problem.heads_q >= 8;
 }

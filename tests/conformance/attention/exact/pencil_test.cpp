@@ -11,11 +11,13 @@
 namespace assay::conformance::exact {
 namespace {
 
-/// Equation E45. For scale 1/8, X = 128 * 8 = 1024: a query has +-1024/8 = +-128 in the channel of
-/// each bit of its code, and -1024/32 = -32 for each bit in the constant channel. With keys of +-4
-/// and 16, a bit that agrees adds 512, a bit that differs adds -512, and the constant channel adds
-/// -512 for every bit. So the scaled score is 0 for the query's own code, and -128 lower for every
-/// bit that differs.
+/// Equation E45 (the queries and keys of an exact case), computed by hand. Every query and key has
+/// a code, and each bit of the code has its own channel. Key channels contain +-4, the constant
+/// channel contains 16. For scale 1/8, query channels contain +-1024/8 = +-128, and the constant
+/// channel contains -1024/32 = -32 per bit.
+/// Equal bits add 4 * 128 = 512, different bits add -512, and the constant channel adds 16 * -32 =
+/// -512 per bit. So the scaled score is 0 for the key with the query's code, and 128 lower for
+/// every bit that differs.
 TEST(ExactCasePencil, AQueryScoresMinus128ForEveryBitThatDiffers) {
   const ExactPlan plan = plan_of(
       {.problem = {.seq_q = 4, .seq_kv = 4, .head_dim = 16, .head_dim_v = 16, .scale_value = 0.125},
@@ -47,7 +49,9 @@ TEST(ExactCasePencil, AQueryScoresMinus128ForEveryBitThatDiffers) {
   }
 }
 
-/// One query (3, 0) that attends to the one key (5, 0) with dy (5, 0) and dS 9, for any plan.
+/// Computes the sums of one query (3, 0) that attends to the one key (5, 0), with dy = (5, 0) and
+/// dS = 9. Returns the sum that exceeds a limit of `plan`, or nothing if all sums are within the
+/// limits.
 std::optional<Excess> excess_of(const ExactPlan& plan) {
   Group group{.head = {.queries = 1, .keys = 1},
               .query = Matrix(1, 2),
@@ -61,11 +65,12 @@ std::optional<Excess> excess_of(const ExactPlan& plan) {
   return Sums(plan, group).excess();
 }
 
-/// Equation E46. The score is 15, below 2^4. The row term is 8 * 5 = 40 in eighths of eight keys,
-/// 2^5 < 40 <= 2^6. dS is 9, at most 2^4. dq = 9 * 5 = 45 is a single product: it is a multiple of
-/// itself, so no bits are needed. dk = 64 * 9 * 3 and dv = 8 * 5 are single products, too. In fp16
-/// dS is 2^13
-/// * 9 = 73728 if keep_prob is 2^-13, and dq is 2^11 * 45 = 92160 if it is 2^-11.
+/// Equation E46 (the bits that the sums of an exact case need), computed by hand. The score 3 * 5 =
+/// 15 needs 4 bits. The row term 8 * 5 = 40 (in units of 1/8) needs 6 bits, and dS = 9 needs 4
+/// bits. dq = 9 * 5, dk = 64 * 9 * 3 and dv = 8 * 5 are single products, which need no bits of an
+/// accumulator.
+/// With small keep_prob numbers exceed the range of fp16: dS = 2^13 * 9 = 73728 if keep_prob is
+/// 2^-13, and dq = 2^11 * 45 = 92160 if keep_prob is 2^-11.
 TEST(ExactCasePencil, BitsAndRangeOfSumsAreCounted) {
   const auto text = [](int sum_bits, int operand_bits, int drop_shift = 0) {
     const std::optional<Excess> excess =
@@ -83,9 +88,10 @@ TEST(ExactCasePencil, BitsAndRangeOfSumsAreCounted) {
   EXPECT_EQ(text(6, 4, 11), "dq of row 0 is 92160.000000, the limit of fp16 is 65504");
 }
 
-/// Equation E46. Two queries 4 and 1 have dS 1 and 2 with the same key 1: dk = 64 (1 * 4 + 2 * 1) =
-/// 256 + 128 = 3 * 128. Both terms are multiples of 128, so dk needs two bits. Each score, dS and
-/// dq needs at most one bit.
+/// Equation E46 (the bits that the sums of an exact case need), computed by hand. The queries 4 and
+/// 1 attend to the same key 1, with dS = 1 and 2. So dk = 64 (1 * 4 + 2 * 1) = 256 + 128 = 3 * 128.
+/// Both terms are multiples of 128, so dk needs two bits. Each score, dS and dq needs at most one
+/// bit.
 TEST(ExactCasePencil, SumsAreCountedOnTheirCommonGrid) {
   const auto text = [](int sum_bits) {
     Group group{.head = {.queries = 2, .keys = 1},

@@ -23,7 +23,8 @@
 #include "assay/spec/numerics.hpp"
 #include "assay/spec/passes_on.hpp"
 
-/// Forwards that keep m + ln z, and declare saves=lse.
+/// Tests forward kernels that save the log-sum-exp m + ln z instead of the row's maximum m and sum
+/// of exponentials z. These kernels declare saves=lse.
 namespace assay::conformance {
 namespace {
 
@@ -31,11 +32,13 @@ using spec::DType;
 using testing::printed;
 
 constexpr double largest = std::numeric_limits<float>::max();
-/// Converts m and z to the two numbers that the kernel writes.
+/// The type of a function that converts a row's maximum m and sum of exponentials z to the two
+/// numbers that the kernel writes.
 using Pair = std::pair<double, double>;
 using Saved = std::function<Pair(double m, double z)>;
 
-/// A kernel that writes other statistics, and declares saves=lse.
+/// Returns a kernel that writes the statistics `saved` instead of m (maximum) and z (sum of
+/// exponentials), and declares saves=lse.
 template <class Op>
 testing::Changed<Op> keeping(spec::Implementation<Op>& kernel, const Saved& saved) {
   return {kernel,
@@ -50,7 +53,7 @@ using Selected = spec::NsaSelectedAttention;
 
 bool is_masked(double m) { return m == -largest; }
 
-/// The convention of most kernels: softmax_max is LSE, softmax_sum is 1.
+/// The convention of most kernels: softmax_max contains the LSE, softmax_sum contains 1.
 Pair lse(double m, double z) {
   if (is_masked(m)) return {-std::numeric_limits<double>::infinity(), 1};
   return {static_cast<float>(m) + std::log(static_cast<float>(z)), 1};
@@ -71,7 +74,8 @@ Pair log_of_base_2(double m, double z) { return {m + std::log2(z), 1}; }
 Pair all_in_base_2(double m, double z) { return {(m + std::log(z)) * std::numbers::log2e, 1}; }
 Pair sum_kept(double m, double z) { return {m + std::log(z), z}; }
 Pair zeros(double, double) { return {0, 0}; }
-/// The LSE of a fully masked row is not that of a row whose scores are all 0.
+/// Writes the LSE 0 for a fully masked row, which is wrong: 0 is the LSE of a row with unmasked
+/// keys.
 Pair masked_rows_zero(double m, double z) { return is_masked(m) ? Pair(0, 1) : lse(m, z); }
 
 Case<Flash> flash(DType dtype, Track track = Track::bound) {
@@ -111,7 +115,7 @@ TEST(LogSumExp, HealthyKernelsConform) {
     }
 }
 
-/// The error of the log-sum-exp m + ln z (equation E50), with numbers that can be checked by hand.
+/// Equation E50, the error of the log-sum-exp m + ln z, with numbers that can be checked by hand.
 TEST(LogSumExp, ErrorIsThatOfTheSumOfTheLogAndOfTheRoundings) {
   const attention::ForwardRow row{
       .max = 3, .sum = 1, .keys = 1, .max_error = {0.5, 0.25}, .sum_error = {0.5, 0}};
@@ -134,7 +138,7 @@ TEST(LogSumExp, FaultsFail) {
     }
 }
 
-/// Writes the statistics of the same call without its mask, like a kernel that counts masked
+/// A kernel that writes the statistics of the same call without its mask, as if it counted masked
 /// scores.
 class SumsMasked final : public spec::PassesOn<Flash> {
  public:

@@ -95,7 +95,8 @@ TEST(ForwardSinks, PlanCombinesTheSinkWithOneFeatureAtATime) {
   testing::expect_one_feature_at_a_time<Op>(entry_points);
 }
 
-/// Judges the planned cases with a sink that a plain kernel finishes quickly, and their relations.
+/// Judges a correct kernel on the planned cases with a sink that a plain kernel finishes quickly.
+/// Some of these cases are relations (comparisons of several runs).
 TEST(ForwardSinks, PlannedCasesAndRelationsHoldForACorrectKernel) {
   const auto right = kernel_named<Op>("starts_with_sink");
   int judged = 0, related = 0;

@@ -91,8 +91,8 @@ TEST(FlashForward, AFaultInAnyOutputFails) {
                 Verdict::not_applicable);
 }
 
-/// softmax_max and softmax_sum moved by a constant give the same probabilities, but are not the
-/// maximum and the sum.
+/// If softmax_max and softmax_sum are both shifted by a constant, they still give the same
+/// probabilities. But they are not the maximum and the sum, so the kernel fails.
 TEST(FlashForward, ShiftedStatisticsFail) {
   const CaseReport report =
       judge_changed(dense(DType::bf16), [](const Op::Problem&, Op::Outputs& outputs) {
@@ -110,8 +110,8 @@ TEST(FlashForward, ACopyOfAStatisticThatDiffersFails) {
   EXPECT_GT(report.verdict, Verdict::not_applicable) << printed(report);
 }
 
-/// The pages say nothing about these rows, and the vendor's code writes 0. Every pair of statistics
-/// that says "no key" is accepted, too.
+/// The documentation does not specify the statistics of a sequence without keys, and the vendor's
+/// code writes 0. The judge accepts 0 and every other pair of statistics that means "no key".
 TEST(FlashForward, ASequenceWithoutKeysMayHaveAnyStatisticsOfNoKey) {
   const Case<Op> c = packed({9, 0, 9});
   EXPECT_EQ(judge_changed(c, nothing).verdict, Verdict::conforms);
@@ -135,7 +135,7 @@ TEST(FlashForward, ASequenceWithoutKeysMayHaveAnyStatisticsOfNoKey) {
   EXPECT_GT(judge_changed(c, set(0, 1)).verdict, Verdict::not_applicable);
 }
 
-/// A kernel that always writes the statistics token by token conforms if it declares this order.
+/// A kernel that always writes the statistics in token order conforms if it declares this order.
 TEST(FlashForward, TheOrderOfStatisticsIsTheDeclaredOne) {
   const Change token_by_token = [](const Op::Problem& p, Op::Outputs& outputs) {
     Op::Problem other = p;

@@ -15,8 +15,8 @@ namespace {
 
 using Op = spec::FlashAttentionScoreGrad;
 
-/// The optimized kernel, which changes an element of the keys before one of its runs. Runs count
-/// from 1.
+/// The optimized kernel, except that it changes an element of the input `key` before one of its
+/// runs. Runs count from 1.
 class Meddler final : public spec::Implementation<Op> {
  public:
   explicit Meddler(int meddling_run) : meddling_run_(meddling_run) {}
@@ -40,7 +40,7 @@ class Meddler final : public spec::Implementation<Op> {
       optimized::flash_attention_score_grad(device::a2());
 };
 
-/// A case with `batch` sequences. Each of them has 3 MiB of keys and values.
+/// Makes a case with `batch` sequences, each with 3 MiB of keys and values.
 Case<Op> case_of(std::int64_t batch, Track track) {
   Case<Op> c{.track = track};
   c.problem = {.input_layout = spec::Layout::bnsd,
@@ -58,9 +58,9 @@ Case<Op> case_of(std::int64_t batch, Track track) {
 
 constexpr int none = 0;
 
-/// The judge copies small inputs for the kernel. Large inputs are not copied. If the kernel changed
-/// large inputs, they are generated again. The same is true for the second run, which checks for a
-/// fixed order of additions.
+/// The judge passes a copy of small inputs to the kernel, but large inputs without a copy. If the
+/// kernel changed large inputs, the judge must generate them again. It must also do so before a
+/// second run, which checks whether the kernel adds in a fixed order.
 TEST(Borrowing, ChangedInputsDoNotAffectLaterKernels) {
   for (const std::int64_t batch : {1, 12})
     for (const Track track : {Track::bound, Track::exact})

@@ -27,7 +27,7 @@ using Op = spec::FlashAttentionScoreGrad;
 using Kernel = spec::Implementation<Op>;
 using testing::printed;
 
-/// Returns the hand-made cases of the relation "cascade" (forward, then backward), each with its
+/// Returns the hand-written cases of the relation "cascade" (forward, then backward), each with its
 /// own seed.
 std::vector<Case<Op>> cases(std::uint64_t seed) {
   std::vector<Case<Op>> all = hand_made_cases<Op>("relations");
@@ -67,7 +67,7 @@ TEST(Cascade, OfTheOptimizedSideConformsOnSeveralSeeds) {
     }
 }
 
-/// Each kernel is judged on a third of the cases, so that every case is judged with six kernels.
+/// Each kernel is judged on only some of the cases, so that every case runs with six kernels.
 TEST(Cascade, OfEveryHealthyMutantConforms) {
   std::size_t turn = 0;
   for (const mutants::Mutant& mutant : mutants(true)) {
@@ -122,7 +122,7 @@ TEST(Cascade, JudgesStatisticsOutputAndGradientsAndReportsTheDistance) {
   }
 }
 
-/// A kernel with the same backward pass but without a forward pass.
+/// A kernel with the same backward pass, but without a forward pass.
 class BackwardOnly final : public Kernel {
  public:
   std::string name() const override { return "backward_only"; }
@@ -144,7 +144,7 @@ TEST(Cascade, DoesNotApplyWithoutAForward) {
   EXPECT_THROW(kernel.forward(cases(1).front().problem, inputs), std::logic_error);
 }
 
-/// A kernel whose forward pass changes its inputs.
+/// A kernel with a faulty forward pass: the function `spoil` changes the tensors after the pass.
 class Spoiler final : public Kernel {
  public:
   explicit Spoiler(std::function<void(Op::Inputs&)> spoil) : spoil_(std::move(spoil)) {}
@@ -177,7 +177,7 @@ TEST(Cascade, SeesBytesThatAForwardMustLeaveAlone) {
   }
 }
 
-/// A kernel whose forward saves m + ln z alone, with an error of the logarithm.
+/// A kernel whose forward pass saves only m + ln z, with an error in the logarithm.
 class SavesLse final : public spec::PassesOn<Op> {
  public:
   SavesLse(Kernel& kernel, double error, bool declares)
@@ -221,7 +221,7 @@ TEST(Cascade, OfAKernelThatSavesTheLogSumExpConforms) {
 }
 
 TEST(Cascade, SeesATensorThatAForwardReplaced) {
-  // With the order "heads within queries" the same bytes have another meaning.
+  // With the memory order "heads within queries" the same bytes have another meaning.
   Spoiler kernel([](Op::Inputs& inputs) {
     spec::Tensor& maximum = inputs.softmax_max;
     maximum.strides[1] = spec::statistics_replicas;

@@ -16,8 +16,8 @@ using spec::DType;
 
 constexpr Plan plain = {.staging = Staging::fp32};
 
-/// A kernel whose exp has a relative error of up to 2^-21. The sign of the error is constant or
-/// alternates with the argument.
+/// A kernel with an inaccurate exp. Its relative error is up to 2^-21. The sign of the error is
+/// always the same, or depends on the argument.
 template <bool alternating>
 struct InaccurateExp : Kernel {
   using Kernel::Kernel;
@@ -36,7 +36,7 @@ struct InaccurateExp : Kernel {
   bool declares_it = false;
 };
 
-/// P = exp(S - (m + ln z)).
+/// A kernel that computes P = exp(S - (m + ln z)).
 struct LogSumExp : Kernel {
   using Kernel::Kernel;
   spec::Numerics numerics(const Op::Problem& problem) const override {
@@ -52,7 +52,7 @@ struct LogSumExp : Kernel {
   bool declares_it = false;
 };
 
-/// Counts the cases with this data type in which the kernel fails.
+/// Returns the number of cases with this data type in which the kernel fails.
 int printed(spec::Implementation<Op>& kernel, DType dtype) {
   int count = 0;
   for (const auto& c : conformance::hand_made_cases<Op>("legal")) {
@@ -77,7 +77,8 @@ void expect_not_told_where_declared() {
   EXPECT_EQ(printed(right, DType::fp32), 0);
 }
 
-/// An error that always has the same sign is a bias even if its size is declared.
+/// If an error always has the same sign, the judge reports a bias, even if the kernel declares the
+/// size of the error.
 TEST(Declarations, AnInaccurateExpOfOneSignShowsInFp32) {
   expect_told_in_fp32_alone<InaccurateExp<false>>();
 }
@@ -102,7 +103,7 @@ TEST(Declarations, AFusedExponentShowsInFp32) {
 }
 
 /// If all inputs have a common offset, the rounding error of the fused constants has the same sign
-/// in every P.
+/// in every P, so that these errors do not average out.
 TEST(Declarations, FusedConstantsAreNotRandomErrors) {
   Plan fused = plain;
   fused.exponential = Exponential::fused_exp2;
@@ -131,8 +132,9 @@ TEST(Declarations, StatisticsOfTheKernelsOwnShowInEveryType) {
   }
 }
 
-/// A forward pass in 16 bits rounds P and its output. With a causal mask, rows have few keys, and
-/// dS is the difference of nearly equal numbers.
+/// The kernel computes the row term (delta) from its own output. It rounds P and this output to 16
+/// bits, but does not declare the rounding. With a causal mask some rows have few keys. Then dS is
+/// the difference of nearly equal numbers, so the rounding is visible.
 TEST(Declarations, ARowTermOfTheKernelsOwnOutputShowsIn16Bits) {
   Plan own, of_output;
   own.stats = of_output.stats = spec::Origin::own;

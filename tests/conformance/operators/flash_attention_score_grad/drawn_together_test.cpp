@@ -10,16 +10,17 @@
 #include "attention/flash/plan/interactions.hpp"
 #include "operators/flash_attention_score_grad/traits.hpp"
 
-/// Tests that the planned cases contain certain combinations: each field in every kind of call in
-/// which a formula reads it, short sequences together with empty ones, and any four choices.
+/// Tests that the planned cases contain certain combinations of values: each field that a formula
+/// can read, for every form of a call; short sequences next to empty sequences; and the values of
+/// any four fields together.
 namespace assay::conformance {
 namespace {
 
 using Op = spec::FlashAttentionScoreGrad;
 using FlashCase = Case<Op>;
 
-/// Shows that the test can find a field on which no planned case depends: it leaves out, for
-/// example, the cases with prefixes.
+/// Shows that the test can fail: without the cases with prefixes, for example, it must report that
+/// no planned case depends on the prefix.
 TEST(FormulaFields, AreListedIfNoCaseDependsOnThem) {
   std::vector<FlashCase> cases = testing::default_cases<Op>();
   std::erase_if(cases, [](const FlashCase& c) {
@@ -33,7 +34,8 @@ TEST(FormulaFields, AreListedIfNoCaseDependsOnThem) {
   }
 }
 
-/// The strings contain the entry point, the longest sequence and the side (0: query, 1: key).
+/// Each string in `found` contains the entry point, the length of the longest sequence, and 0 for
+/// query sequences or 1 for key sequences.
 TEST(ShortSequences, OfOneToThreeTokensOccurWithEmptyOnesOnBothSides) {
   std::set<std::string> found, in_front;
   for (const FlashCase& c : testing::default_cases<Op>()) {
@@ -54,7 +56,7 @@ TEST(ShortSequences, OfOneToThreeTokensOccurWithEmptyOnesOnBothSides) {
   EXPECT_EQ(in_front.size(), 2u * 3);
 }
 
-/// The number of combinations of four values that are legal together. Each of them must occur in a
+/// Counts the combinations of four values that are legal together. Each combination must occur in a
 /// case of interaction_cases().
 TEST(FourChoices, OfALegalCallOccurInACase) {
   const auto value = [](bool holds) -> std::size_t { return holds ? 1 : 0; };

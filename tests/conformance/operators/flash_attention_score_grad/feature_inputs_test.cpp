@@ -22,19 +22,20 @@ using spec::PseShape;
 using spec::StatisticsOrder;
 using spec::Striding;
 
-/// The elements of a view in row-major order.
+/// Returns the elements of a view in row-major order.
 std::vector<double> values(const spec::Tensor& tensor) {
   std::vector<double> loaded;
   for (const std::int64_t element : viewed_elements(tensor)) loaded.push_back(tensor.load(element));
   return loaded;
 }
 
-/// The value of the view at the row-major index `element`.
+/// Returns the element of the view at the row-major index `element`.
 double nth(const std::vector<double>& view, std::int64_t element) {
   return view.at(static_cast<std::size_t>(element));
 }
 
-/// Four heads in pairs, and three sequences of unequal length, one of them without queries.
+/// Makes four query heads that share key heads in pairs, and three sequences of unequal length, one
+/// of them without queries.
 FlashCase packed_case(spec::FlashEntryPoint entry_point = spec::FlashEntryPoint::u2) {
   FlashCase c;
   c.entry_point = entry_point;
@@ -54,7 +55,7 @@ FlashCase packed_case(spec::FlashEntryPoint entry_point = spec::FlashEntryPoint:
   return c;
 }
 
-/// Computes one query from the tensors alone, as documented.
+/// A forward pass for one query that reads only the tensors and follows the documentation.
 class Forward {
  public:
   Forward(const FlashCase& c, const Op::Inputs& inputs) : p_(c.problem), in_(inputs) {}
@@ -126,8 +127,8 @@ class Forward {
   const Op::Inputs& in_;
 };
 
-/// The documented position of the statistics of a row: the row-major index of its first replica in
-/// the view.
+/// Returns the documented position of the statistics of a row: the row-major index of the first of
+/// its equal copies in the view.
 std::int64_t statistics_element(const Op::Problem& p, std::int64_t b, std::int64_t n,
                                 std::int64_t i) {
   std::int64_t start = 0;

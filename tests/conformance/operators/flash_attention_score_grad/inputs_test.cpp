@@ -41,7 +41,7 @@ std::vector<double> values(const spec::Tensor& tensor) {
   return loaded;
 }
 
-/// The mask as text: rows of '1' and '.', one slice after the other.
+/// Returns the mask as text: rows of '1' and '.', one slice after the other.
 std::string picture(const FlashCase& c) {
   const auto mask = make_mask(c);
   std::string text;
@@ -143,7 +143,7 @@ TEST(Inputs, FullyMaskedRowsHaveTheStatisticsOfAnInvalidRow) {
   for (const double o : values(inputs.attention_in)) EXPECT_EQ(o, 0);
 }
 
-/// The largest |dS|, and the fraction of dS values, as stored in fp16, that are subnormal.
+/// The largest |dS|, and the fraction of dS values that are subnormal when they are stored in fp16.
 struct Staged {
   double largest = 0, subnormal = 0;
 };
@@ -186,7 +186,8 @@ TEST(Profiles, StayFarFromTheOverflowOfFp16UnlessTheyAreNamedForIt) {
   }
 }
 
-/// The corner case with this profile. The seed decides whether the row overflows.
+/// Tests the input distribution overflow_fp16 in one case. The seed decides whether a row
+/// overflows.
 TEST(Profiles, OverflowExceedsFp16InOneRowOnly) {
   constexpr std::int64_t seq_q = 512, seq_kv = 384;
   FlashCase c = profile_case("overflow_fp16", DType::fp16, seq_q);

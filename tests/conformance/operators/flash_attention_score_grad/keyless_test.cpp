@@ -17,7 +17,7 @@ namespace {
 using Op = spec::FlashAttentionScoreGrad;
 constexpr double largest = std::numeric_limits<float>::max();
 
-/// The second of three sequences has queries but no keys.
+/// Makes a case with three sequences. The second one has queries but no keys.
 Case<Op> keyless_case(Track track, std::uint64_t seed) {
   Case<Op> c = {.entry_point = spec::FlashEntryPoint::u2, .track = track, .seed = seed};
   c.problem = {.input_layout = spec::Layout::tnd,
@@ -31,7 +31,7 @@ Case<Op> keyless_case(Track track, std::uint64_t seed) {
   return c;
 }
 
-/// The values of softmax_max and softmax_sum in the rows of the keyless sequence.
+/// Returns the values of softmax_max and softmax_sum in the rows of the sequence without keys.
 std::set<std::pair<double, double>> keyless_statistics(const Op::Inputs& inputs) {
   std::set<std::pair<double, double>> kinds;
   for (std::int64_t element = 8 * 4; element < 8 * 7; ++element)
@@ -39,8 +39,8 @@ std::set<std::pair<double, double>> keyless_statistics(const Op::Inputs& inputs)
   return kinds;
 }
 
-/// The vendor's software writes (0, 0) in these rows; other kernels write the statistics that they
-/// use for fully masked rows.
+/// For queries without keys the vendor's software writes the statistics (0, 0). Other kernels write
+/// the same statistics as for fully masked rows.
 TEST(Keyless, SeedsDrawBothKindsOfStatisticsAndKernelsTakeBoth) {
   const auto numerics = spec::numerics_preset("ascend_a2", spec::DType::bf16);
   const auto kernel = optimized::flash_attention_score_grad(device::a2());

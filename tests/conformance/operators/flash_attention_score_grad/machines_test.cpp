@@ -1,5 +1,5 @@
-// Cases with the digests of their outputs, which must be the same on every machine. They cover the
-// generator of inputs, the reference's forward pass, and the tiled kernel.
+// Compares digests of outputs with recorded digests, which must be the same on every machine. The
+// cases use the generator of inputs, the reference's forward pass, and the tiled kernel.
 #include <gtest/gtest.h>
 
 #include <map>

@@ -43,7 +43,7 @@ FlashCase packed(FlashCase c) {
   return c;
 }
 
-/// The element of the view at `index`.
+/// Returns the element of the view at `index`.
 double element(const spec::Tensor& tensor, const spec::Shape& index) {
   std::int64_t at = tensor.offset;
   for (std::size_t axis = 0; axis < index.size(); ++axis) at += index[axis] * tensor.strides[axis];
@@ -103,7 +103,7 @@ TEST(Pse, MaskingProfileHidesKeysButNeverKeyZero) {
     c.problem.seq_q = queries, c.problem.seq_kv = keys;
     c.profile = "masking_pse";
     const auto bias = *make_pse(c);
-    // With pseType 1 the bias is multiplied by 1/4.
+    // With pseType 1 the kernel multiplies the bias by the scale, here 1/4.
     const double lowest = -largest_finite(dtype), billion = std::max(-4e9, lowest);
     std::set<double> hiding;
     std::int64_t hidden = 0, hidden_tiles = 0;
@@ -161,7 +161,7 @@ TEST(Pse, OfPackedSequencesHasTheExtentsOfTheLongest) {
     EXPECT_EQ(values(*make_pse(packed(pse_case(shape)))), values(*make_pse(pse_case(shape))));
 }
 
-/// Expects that the bias of every pair on or below the diagonal is one function of i - j.
+/// Expects that the bias of every pair on or below the diagonal depends only on i - j.
 void expect_one_diagonal(const spec::Tensor& bias, std::int64_t first_query) {
   const spec::Shape& shape = bias.shape;
   std::vector<double> of_distance(static_cast<std::size_t>(first_query + shape[2]), NAN);
@@ -192,8 +192,8 @@ TEST(Pse, Of1024RowsOfPackedSequencesHasTheColumnsOfTheLongest) {
   FlashCase c = packed(pse_case(PseShape::one_nhs));
   const auto bias = *make_pse(c);
   ASSERT_EQ(bias.shape, (spec::Shape{1, 3, 1024, 6}));
-  // All pairs of query i and key j with the same i - j have the same bias. It is stored in column
-  // 0, row i - j + 1018, and again in every other column c, c rows lower.
+  // All pairs of query i and key j with the same i - j have the same bias. It is stored in column 0
+  // at row i - j + 1018, and in every other column c again, c rows lower.
   for (std::int64_t i = 0; i < 5; ++i)
     for (std::int64_t j = 0; j < 6; ++j) {
       const std::int64_t row = i - j - (6 - 1024);
@@ -281,7 +281,7 @@ FlashCase drop_case(const std::string& pattern, DropMask shape) {
   return c;
 }
 
-/// Returns the bits of the scores, followed by the padding bits.
+/// Returns the mask bits of the scores as text, followed by the padding bits.
 std::string bits(const FlashCase& c) {
   const auto mask = make_drop_mask(c);
   std::string text;
@@ -291,7 +291,7 @@ std::string bits(const FlashCase& c) {
   return text;
 }
 
-/// Returns the bits of the scores of drop_case as 6 rows of 6 keys and 15 rows of 3 keys.
+/// Returns the mask bits for the scores of drop_case as 6 rows of 6 keys and 15 rows of 3 keys.
 std::vector<std::string> rows_of(const std::string& pattern, double keep_prob) {
   FlashCase c = drop_case(pattern, DropMask::exact);
   c.problem.keep_prob = keep_prob;

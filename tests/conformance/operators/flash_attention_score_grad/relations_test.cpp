@@ -24,8 +24,8 @@ namespace {
 using conformance::testing::printed;
 using mutants::Mutant;
 
-/// For each relation, a mutant that violates it. They were found by running every mutant on every
-/// case.
+/// For each relation (a statement about several runs), the name of a mutant (a kernel with an
+/// injected fault) that violates it. To find these mutants, every mutant was run on every case.
 const std::map<std::string, std::string>& caught() {
   static const std::map<std::string, std::string> table = {
       {"permute_keys", "last_key_twice_in_dq"},
@@ -73,10 +73,11 @@ class EveryRelation : public ::testing::TestWithParam<const Relation*> {
   }
 };
 
-/// The kernels are distributed over the cases, so that each kernel runs on one case. Some kernels
-/// need statistics that match the other inputs; they are skipped if the relation replaces one of
-/// them. A kernel that declares no order of the statistics gets the verdict conforms_weak if the
-/// case has the other order.
+/// Each kernel runs on one of the cases. A relation may replace only some inputs, so that the
+/// statistics no longer match the inputs. Kernels that need matching statistics are therefore
+/// skipped.
+/// If the statistics of the case are in another memory order than the kernel expects, and the
+/// kernel does not declare its order, its verdict is conforms_weak.
 TEST_P(EveryRelation, HoldsForHealthyKernels) {
   const std::vector<FlashCase> own = cases(1);
   const std::vector<Mutant> kernels = healthy_mutants();
@@ -168,7 +169,8 @@ TEST(Relations, AreVacuousWhereEveryRunIsTheSameOne) {
   }
 }
 
-/// Modes 7 and 8 apply a band to one sequence, which is found even if all lengths are equal.
+/// Modes 7 and 8 apply a band mask to one of the sequences. This sequence must be found even if all
+/// lengths are equal.
 TEST(Relations, OfSequencesHoldForEqualLengths) {
   const auto kernel = optimized::flash_attention_score_grad(device::a2());
   for (const std::int64_t mode : {7, 8}) {

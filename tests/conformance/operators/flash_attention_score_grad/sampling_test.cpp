@@ -26,7 +26,8 @@ const std::vector<FlashCase>& default_cases() { return testing::default_cases<Op
 
 bool is_value_case(const FlashCase& c) { return testing::is_value_case(c); }
 
-/// Returns the drop mask of a planned case. Empty if the case has no drop mask or no exact case.
+/// Returns the drop mask of a planned case. Returns nothing if the case has no drop mask, or if the
+/// exact case cannot be made.
 std::optional<spec::Tensor> drop_mask_of(const FlashCase& c) {
   if (c.problem.drop_mask == spec::DropMask::absent || c.track == Track::arguments)
     return std::nullopt;
@@ -38,8 +39,8 @@ std::optional<spec::Tensor> drop_mask_of(const FlashCase& c) {
   }
 }
 
-/// Requirement FAG-C93: patterns that keep or drop whole rows keep each row with the probability
-/// keep_prob.
+/// Requirement FAG-C93: the share of ones in every drop mask is keep_prob. In patterns that keep or
+/// drop whole rows, keep_prob is the probability that a row is kept.
 TEST(Sample, ShareOfOnesIsKeepProbInEveryDropMask) {
   int masks = 0, without_dropout = 0;
   for (const FlashCase& c : default_cases()) {
@@ -65,7 +66,7 @@ TEST(Sample, ShareOfOnesIsKeepProbInEveryDropMask) {
   EXPECT_GT(without_dropout, 30);
 }
 
-/// Judged elements include heads with positive slopes, heads with negative slopes and heads without
+/// The judged elements must include heads with positive slopes, with negative slopes and without
 /// slopes.
 TEST(Sample, SlopesOfEverySignAreInCasesOfEachTrack) {
   std::map<std::string, std::set<int>> signs;
@@ -103,7 +104,8 @@ TEST(Sample, UsesEveryEntryPointOnEveryProductThatOffersIt) {
       EXPECT_EQ((counts[{entry_point, product}]) > 0, offered)
           << entry_point_name << " " << product_name;
       if (!offered) continue;
-      // Most cases with a sink are written by hand, for one product.
+      // Entry points with a sink need fewer cases per product, because most of their cases are
+      // written by hand, for one product.
       const int least = has_sink(entry_point) ? 10 : 25;
       EXPECT_GE((counts[{entry_point, product}]), least) << entry_point_name << " " << product_name;
     }
@@ -120,8 +122,8 @@ TEST(Sample, HasAtMost1940CasesWithoutRefusals) {
   EXPECT_LE(std::ranges::count(default_cases(), std::string(), &FlashCase::violate), 1940);
 }
 
-/// In an exact case the expected values of a row depend on few keys. So all rows are judged, even
-/// in a long sequence.
+/// In an exact case each row depends on few keys, so its expected values cost little. Therefore all
+/// rows are judged, even in a long sequence.
 TEST(Sample, JudgesEveryRowOfExactCases) {
   for (const auto& c : default_cases())
     if (c.track != Track::bound && is_value_case(c)) {
@@ -129,7 +131,8 @@ TEST(Sample, JudgesEveryRowOfExactCases) {
     }
 }
 
-/// The drawn ranges yield values that are in no list of fixed values.
+/// If a size is chosen at random from a range, it must often be a size that is not in any list of
+/// fixed values.
 TEST(Sample, TakesHeadSizesGroupsAndSequencesFromRanges) {
   std::set<std::int64_t> head_dims, values, groups, sequences, ends;
   for (const auto& c : default_cases()) {
@@ -190,7 +193,8 @@ TEST(Sample, UsesEveryProfileAndEveryMaskPattern) {
   }
   EXPECT_EQ(used_profiles.size(), Suite<Op>::profiles().size());
   EXPECT_EQ(used_patterns.size(), flash::mask_patterns().size());
-  // The patterns all_kept and all_dropped contradict every keep_prob below 1.
+  // With keep_prob below 1 only these dropout patterns may occur. The patterns all_kept and
+  // all_dropped contradict such a keep_prob.
   EXPECT_EQ(used_drops, (std::set<std::string>{"random", "whole_rows", "last_bits"}));
 }
 
@@ -214,14 +218,15 @@ TEST(Sample, CoversPairsOfModeMaskLayoutTypeAndTrack) {
     if (is_value_case(c)) mode_masks.insert({p.sparse_mode, p.atten_mask});
     tracks_seen.insert({c.track, p.input_layout, p.dtype, p.sparse_mode});
   }
-  // The ways to pass a mask: no mask, and four shapes. In modes 0, 1 and 5 the user chooses the
-  // elements; in the other modes the mask is compressed.
+  // A call can have no mask, or a mask of one of four shapes. So there are 5 possibilities in each
+  // of 9 modes. In modes 0, 1 and 5 the user chooses the elements of the mask; in the other modes
+  // the mask is compressed.
   EXPECT_EQ(mode_masks.size(), 9u * 5);
   EXPECT_GE(masks.size(), 70u);
   EXPECT_GE(tracks_seen.size(), 2u * 3 * (4 * 5 + 8));
 }
 
-/// Returns whether the note of a case names a published model.
+/// Returns whether the note of a case contains the name of a published model.
 bool is_model(const FlashCase& c) { return c.note.find(": batch 1") != c.note.npos; }
 
 TEST(Sample, EveryRowIsJudgedInAnOrdinaryPlan) {
@@ -253,8 +258,8 @@ TEST(Categories, AdmitEveryValueOfEveryFactor) {
     }
 }
 
-/// The cases of published models in a plan. The largest cases of a full plan are omitted, because
-/// they do not belong to a model.
+/// Returns the planned cases with the sizes of published models. Leaves out the largest cases of a
+/// full plan, which do not belong to a model.
 std::vector<FlashCase> models(const SamplingPlan& plan) {
   auto cases = hand_made_cases<Op>("models", plan);
   std::erase_if(cases, [](const FlashCase& c) { return !is_model(c); });

@@ -202,7 +202,9 @@ TEST(Sinks, PlanCombinesTheSinkWithOneFeatureAtATime) {
   testing::expect_one_feature_at_a_time<Op>(entry_points);
 }
 
-/// Judges the planned cases with a sink that a plain kernel finishes quickly, and their relations.
+/// Judges the planned cases with a sink that a plain kernel finishes quickly. Some of them are
+/// relations (comparisons of several runs). A correct kernel must conform, and the relations must
+/// detect a lost sign.
 TEST(Sinks, PlannedCasesAndRelationsHoldForACorrectKernelAndRelationsFindALostSign) {
   const auto all = mutants::mutants<Op>();
   const auto named = [&](std::string_view name) {

@@ -28,15 +28,16 @@ using spec::SoftmaxInLayout;
 using spec::StatisticsOrder;
 using FlashCase = Case<Op>;
 
-/// One way to pass the statistics: an entry point, a value of softmaxInLayout, and a memory order.
+/// A form in which a call passes the softmax statistics: entry point, value of softmaxInLayout, and
+/// memory order.
 struct Way {
   FlashEntryPoint entry_point;
   SoftmaxInLayout layout;
   StatisticsOrder order;
 };
 
-/// All entry points of TND with every value of softmaxInLayout that they accept, in both memory
-/// orders.
+/// Returns all entry points for TND with every value of softmaxInLayout that they accept, in both
+/// memory orders.
 std::vector<Way> ways() {
   std::vector<Way> all;
   for (const auto order : {StatisticsOrder::heads_first, StatisticsOrder::tokens_first}) {
@@ -121,7 +122,8 @@ TEST(StatisticsOrder, MovedInputsAreThoseThatTheOtherLineDraws) {
     }
 }
 
-/// The tracks that compare outputs with expected values.
+/// The values of the flag --track that select a comparison of outputs with expected values: with
+/// tolerances, or bit by bit in two forms.
 constexpr const char* tracks[] = {"--track=bound", "--track=exact", "--track=exact_staged"};
 
 TEST(StatisticsOrder, UndeclaredOrderIsFoundAndDoesNotFail) {

@@ -21,7 +21,8 @@ using Problem = Op::Problem;
 using spec::DType;
 using testing::printed;
 
-/// The ways in which the kernel of these tests differs from a plain sum in fp32.
+/// Options of the kernel in these tests. Each option makes the kernel differ from one that adds in
+/// fp32 without special features.
 struct Choices {
   bool descending = false;  ///< adds the last token first
   bool exact_sums = false;  ///< sums in double
@@ -102,9 +103,9 @@ void expect_caught(const Case<Op>& c, const Choices& choices) {
   EXPECT_NE(verdict, Verdict::conforms) << command_line(c);
 }
 
-/// Sixteen tokens and weights of 1: the sum is 16. tau_det is the sum of half a unit in the last
-/// place of bf16 at 16, which is 2^-4, and of 20 roundings in fp32 before the cast, each at most 16
-/// * 2^-24. They may enlarge the number that is cast.
+/// Sixteen tokens and weights of 1: the sum is 16. tau_det (the rigorous tolerance) is half a unit
+/// of bf16 at 16, which is 2^-4, plus 20 roundings in fp32 before the cast, each at most 16 *
+/// 2^-24. The roundings may enlarge the number that is cast.
 TEST(CompressForward, ToleranceOfAPencilCase) {
   const Problem p = {.seq = 16, .head_dim = 1, .compress_block_size = 16};
   Case<Op> c{.problem = p, .profile = "ones"};
@@ -154,8 +155,8 @@ TEST(CompressForward, SimpleFaultsAreCaughtOnEveryTrack) {
     }
 }
 
-/// A product of two bf16 numbers has 16 bits. Rounding it to 8 bits is visible only where all sums
-/// are exact.
+/// A product of two bf16 numbers has 16 bits. The kernel rounds it to 8 bits without declaring
+/// this. The rounding is visible only in exact cases, in which all sums are exact.
 TEST(CompressForward, UndeclaredStagingIsCaughtOnTheTrackForIt) {
   Case<Op> c = ragged(DType::bf16, 7);
   c.track = Track::exact_staged;

@@ -32,7 +32,7 @@ std::vector<std::int64_t> all_rows(const spec::Extents& extents) {
   return rows;
 }
 
-/// A problem, and expectations in which every element is judged.
+/// A problem with inputs, and the expected values and tolerances of all elements.
 struct Trial {
   Trial(const Problem& of, const spec::Numerics& numerics, CompressOp::Inputs given)
       : inputs(std::move(given)),
@@ -43,7 +43,7 @@ struct Trial {
   Trial(const Problem& of, const spec::Numerics& numerics, std::uint64_t seed)
       : Trial(of, numerics, testing::compress_inputs(of, seed)) {}
 
-  /// The verdicts on input_grad and weight_grad.
+  /// Returns the verdicts on input_grad and weight_grad.
   std::vector<Verdict> judge(const CompressPlan& plan) {
     const CompressGradients g = testing::run_kernel(problem, inputs, plan);
     reports.assign(2, {});
@@ -80,8 +80,8 @@ struct Trial {
 
 const std::vector<Verdict> all_conform(2, Verdict::conforms);
 
-/// One sequence has tokens after its last window, one has exactly one window, one is empty, and one
-/// is shorter than a window.
+/// Makes four sequences: one has tokens after its last window, one has exactly one window, one is
+/// empty, and one is shorter than a window.
 Problem problem_of(DType dtype, std::int64_t size = 48, std::int64_t stride = 16) {
   return {.dtype = dtype,
           .batch = 4,
@@ -206,7 +206,7 @@ TEST(CompressBound, TruncatingCastIsJudgedOnlyByElements) {
   for (const TensorReport& report : trial.reports) EXPECT_EQ(report.rms, 0) << report.name;
 }
 
-/// Long sums of 8192 products in each element.
+/// Each element is a long sum of 8192 products.
 TEST(CompressBound, LongSumsConformInEveryOrder) {
   const Problem p = {.dtype = DType::fp16, .heads = 1, .seq = 32 + 16 * 127, .head_dim = 64};
   for (const SumOrder order : all_orders) {
@@ -215,8 +215,8 @@ TEST(CompressBound, LongSumsConformInEveryOrder) {
   }
 }
 
-/// A fault of the kernel. Its error exceeds the rigorous bound, so that detecting it does not
-/// depend on chance.
+/// A fault of the kernel with an error above the rigorous bound, so that the judge detects it in
+/// every run and not only by chance.
 struct Bug {
   const char* name;
   CompressPlan plan;
@@ -315,21 +315,24 @@ TEST(CompressBound, ControlsAreCaught) {
   }
 }
 
-/// Numbers with few bits that are never 0.
+/// Fills a tensor with numbers that have few bits and are never 0.
 void fill_pattern(spec::Tensor& tensor, std::int64_t seed, double offset) {
   for (std::int64_t e = 0; e < spec::element_count(tensor.shape); ++e)
     tensor.store(e, static_cast<double>((7 * e * e + 3 * e + seed) % 17 - 8) / 4 + offset);
 }
 
-/// The sum over k of k times the k-th number. It changes if any single number changes.
+/// Returns the sum of k * number k over all numbers. This checksum changes if any single number
+/// changes.
 double weighed(const Entries<double>& numbers) {
   double sum = 0, weight = 0;
   for (const double x : numbers) sum += ++weight * x;
   return sum;
 }
 
-/// Equations E31, E32, E33, E34: the table of conformance/README.md, computed independently of the
-/// code: 32 windows of 2 channels, whose 64 products are enough that lambda sqrt M is less than M.
+/// Equations E31, E32, E33, E34 (the tolerances of the compression): compares the judge's numbers
+/// with the table of conformance/README.md, which was computed independently of the code. The case
+/// has 32 windows of 2 channels, and therefore sums of M = 64 products. For such sums the probable
+/// error (lambda sqrt M) is smaller than the worst case (M).
 TEST(CompressBound, ToleranceAndDeviationByHand) {
   struct Line {
     const char* name;
@@ -396,8 +399,8 @@ TEST(CompressBound, ToleranceAndDeviationByHand) {
   }
 }
 
-/// 256 times 255.75 is 65,472. Two roundings of at most 16 each can turn it into the largest fp16
-/// number.
+/// 256 times 255.75 is 65,472. Two roundings of at most 16 each can turn this product into a number
+/// that fp16 rounds to infinity.
 TEST(CompressBound, RowsThatMayOverflowInsideAreExempt) {
   const auto exempt = [](double gradient, const spec::Numerics& numerics) {
     const Problem p = {.dtype = DType::fp16, .seq = 32, .head_dim = 1};
@@ -418,8 +421,8 @@ TEST(CompressBound, RowsThatMayOverflowInsideAreExempt) {
   EXPECT_FALSE(exempt(255.75, {}));
 }
 
-/// Expectations that are computed part by part must give the same judgement, bit for bit, as stored
-/// expectations.
+/// The expected values and tolerances can be computed part by part, or stored completely. The
+/// judgement must be the same in every bit.
 TEST(CompressBound, PartsAreJudgedAsTheWhole) {
   Trial trial({.dtype = DType::bf16, .seq = 16 * 200 + 7, .head_dim = 96},
               spec::numerics_preset("ascend_a2", DType::bf16), 3);

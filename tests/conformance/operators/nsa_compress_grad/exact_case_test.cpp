@@ -43,7 +43,7 @@ TEST(CompressExactCaseCases, EveryOrderIsBitExact) {
         }
 }
 
-/// Numerics and a kernel that follows them.
+/// A declaration of arithmetic, and a kernel that follows it.
 struct Declared {
   const char* name;
   spec::Numerics numerics;
@@ -67,9 +67,10 @@ std::vector<Declared> declared_kernels() {
           {"partial", {.partials = DType::bf16}, partial}};
 }
 
-/// Equation E47. fp32 has 24 bits, fp16 11, bf16 8. The bits of a product are limited by every type
-/// to which it is rounded, including the type of the sum. The bits of a sum are limited by its
-/// accumulator and by the type of its partial sums.
+/// Equation E47 (the number of bits that products and sums may have in an exact case). fp32 has 24
+/// significant bits, fp16 has 11, bf16 has 8. A product may have as many bits as the narrowest type
+/// to which the kernel rounds it. For a sum, the types of its accumulator and of its partial sums
+/// are the limit.
 TEST(CompressExactCaseCases, BitsAreThoseOfTheNarrowestType) {
   struct Line {
     spec::Numerics numerics;
@@ -144,8 +145,8 @@ TEST(CompressExactCaseCases, SimpleBugsShow) {
     }
 }
 
-/// In every gradient some sums have more bits than the output type, so the final rounding
-/// determines the last bit.
+/// In every gradient some sums have more bits than the output type, so that the final rounding
+/// decides the last bit.
 TEST(CompressExactCaseCases, SomeSumsAreRounded) {
   for (const DType dtype : {DType::fp16, DType::bf16})
     for (const Track track : {Track::exact, Track::exact_staged}) {

@@ -53,8 +53,8 @@ TEST(CompressJudgement, HealthyKernelConformsOnEveryTrack) {
       }
 }
 
-/// Rounds products to bf16 without declaring it. If a call has three heads, the kernel has an
-/// additional fault.
+/// A kernel that rounds products to bf16 without declaring it. In calls with three heads the kernel
+/// has a second fault.
 class ProductsInBf16 final : public spec::PassesOn<CompressOp> {
  public:
   ProductsInBf16() : PassesOn(kernel_) {}
@@ -73,8 +73,8 @@ class ProductsInBf16 final : public spec::PassesOn<CompressOp> {
   CompressKernel kernel_{plan()};
 };
 
-/// There are 40 failing cases. The last ones have another fault, and the search does not begin with
-/// these.
+/// There are 40 failing cases. The last ones also fail because of the second fault. So the search
+/// must begin with the first cases, when it tries whether another arithmetic explains the failures.
 TEST(CompressJudgement, OtherNumericsMustExplainNineteenInTwentyFailingCases) {
   ProductsInBf16 kernel;
   const CompressCase small = case_of("--lengths=75,20,64 --heads=2 --dtype=bf16");
@@ -119,8 +119,8 @@ TEST(CompressJudgement, ReusedPreparedCaseJudgesEveryProfile) {
   }
 }
 
-/// A kernel that omits a step or writes too much. Only the structure checks (not the tolerances)
-/// can show this.
+/// A kernel that omits a step or writes too much. Only the checks of the outputs' structure (not
+/// the tolerances) can detect these faults.
 class Careless final : public spec::Implementation<CompressOp> {
  public:
   enum class Slip { unwritten_tail, residue, beside_view, nan_weight, input };
@@ -158,8 +158,8 @@ class Careless final : public spec::Implementation<CompressOp> {
   CompressKernel healthy_;
 };
 
-/// A kernel whose results are correct or wrong by one percent. The results differ in every run,
-/// although the kernel declares a fixed order.
+/// A kernel with results that are correct or wrong by one percent. The results differ in every run,
+/// although the kernel declares a fixed order of additions.
 class Moody final : public spec::Implementation<CompressOp> {
  public:
   explicit Moody(double factor) {
@@ -183,8 +183,8 @@ class Moody final : public spec::Implementation<CompressOp> {
   int runs_ = 0;
 };
 
-/// A proven failure stays proven if the runs differ. Without a failure, differing runs give the
-/// verdict "nondeterministic".
+/// If the runs differ, a proven failure stays proven. If there is no failure, differing runs give
+/// the verdict "nondeterministic".
 TEST(CompressJudgement, DifferingRunsDoNotWeakenAProof) {
   const auto judged = [](double factor) {
     Moody kernel(factor);
@@ -234,7 +234,7 @@ class Unchecked final : public spec::Implementation<CompressOp> {
   void run(const Problem&, const CompressOp::Inputs&, CompressOp::Outputs&) override {}
 };
 
-/// The same kernel, which now declares that it has no checks.
+/// The same kernel without argument checks, which now declares that it has none.
 class WithoutChecks final : public spec::Implementation<CompressOp> {
  public:
   std::string name() const override { return "without checks"; }
@@ -285,7 +285,7 @@ CompressCase violation_of(std::string_view row) {
   throw std::invalid_argument("no call breaks " + std::string(row));
 }
 
-/// Offers one head dimension only, and refuses nothing.
+/// A kernel that declares one supported head dimension, and refuses no call.
 class OneHeadDim final : public spec::Implementation<CompressOp> {
  public:
   explicit OneHeadDim(std::int64_t head_dim) : head_dim_(head_dim) {}
@@ -300,7 +300,7 @@ class OneHeadDim final : public spec::Implementation<CompressOp> {
   std::int64_t head_dim_;
 };
 
-/// A kernel need not check a broken call if it does not offer the call without the fault.
+/// A kernel need not reject an invalid call if it does not support the corresponding valid call.
 TEST(CompressJudgement, ABrokenCallIsJudgedOnlyIfTheUnbrokenOneIsSupported) {
   const CompressCase c = violation_of("NSAC-C16");
   OneHeadDim offered(c.problem.head_dim), other(c.problem.head_dim + 16);
@@ -332,7 +332,8 @@ TEST(CompressJudgement, UndocumentedCodesAreDistinguished) {
   }
 }
 
-/// Throws an object of a type that no exception handler names: in phase 1, or in the run.
+/// A kernel that throws an object of an unusual type, which only a general exception handler
+/// catches: in phase 1 (argument check) or in the run.
 class Escaping final : public spec::Implementation<CompressOp> {
  public:
   explicit Escaping(bool in_check) : in_check_(in_check) {}
@@ -361,7 +362,8 @@ TEST(CompressJudgement, UncaughtExceptionIsACrash) {
   EXPECT_EQ(judge_case(violation_of("NSAC-C16"), kernel).verdict, Verdict::crash);
 }
 
-/// A kernel that the judge can no longer reach from the given call on.
+/// A kernel that no longer answers, as if its process had ended. The first request without an
+/// answer is the argument check, the query of the declared arithmetic (numerics), or the run.
 class OutOfReach final : public spec::Implementation<CompressOp> {
  public:
   enum class From { check, numerics, run };

@@ -22,7 +22,7 @@ std::vector<float> rows_of(const spec::Tensor& tensor, const spec::Extents& e) {
   return values;
 }
 
-/// The products that are added for one element, window by window.
+/// The products that are added to one output element, one list per window.
 using Products = std::vector<std::vector<float>>;
 
 float chain(const std::vector<float>& terms, const CompressPlan& plan) {
@@ -63,7 +63,7 @@ float sum_of(const Products& products, const CompressPlan& plan) {
   return chain(terms, plan);
 }
 
-/// All operands of the kernel, with the positions of the windows.
+/// All operands of the kernel, and the positions of the windows.
 struct Kernel {
   Kernel(const Problem& problem, const CompressOp::Inputs& inputs, const CompressPlan& how)
       : p(problem),
@@ -120,7 +120,7 @@ float narrowed(float x, spec::FloatFormat format) {
   return static_cast<float>(spec::round_to(static_cast<double>(x), format));
 }
 
-/// Rounds to the nearest number of the format, ties away from zero.
+/// Rounds to the nearest number of the format; ties are rounded away from zero.
 float away(float x, spec::FloatFormat format) {
   if (x == 0 || !std::isfinite(x)) return x;
   const int exponent = std::max(std::ilogb(x), format.min_exponent) - format.significand_bits + 1;
@@ -152,7 +152,7 @@ void CompressKernel::check(const spec::Call<CompressOp>& call) const {
 void CompressKernel::run(const Problem& p, const CompressOp::Inputs& inputs,
                          CompressOp::Outputs& outputs) {
   CompressPlan plan = plan_;
-  // Casts to fp16 may have their own rounding mode, which is used if the problem's type is fp16.
+  // `half_cast` is a separate rounding function for casts to fp16.
   if (p.dtype == spec::DType::fp16) plan.cast = plan_.half_cast;
   const CompressGradients g = run_kernel(p, inputs, plan);
   const spec::Extents e = input_extents(p);

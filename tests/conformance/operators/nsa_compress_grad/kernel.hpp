@@ -14,11 +14,11 @@ namespace assay::conformance::testing {
 
 using CompressOp = spec::NsaCompressGrad;
 
-/// The order in which the small kernel of the tests sums products: ascending in one chain, random
-/// in one chain, in a pairwise tree, or in one chain for each window, whose results are then added.
+/// The order in which the small test kernel adds products: ascending in one sum, random in one sum,
+/// in a pairwise tree, or in one sum per window, with the sums of the windows added at the end.
 enum class SumOrder : std::uint8_t { ascending, shuffled, pairwise, windows };
 
-/// The behaviour of the small kernel of the tests. The defaults give a correct kernel.
+/// Options of the small test kernel. The defaults give a correct kernel.
 struct CompressPlan {
   SumOrder order = SumOrder::ascending;
   std::uint64_t seed = 1;                                         ///< seed of the shuffled order
@@ -31,8 +31,8 @@ struct CompressPlan {
   std::function<float(float)> half_cast = [](float x) {
     return x;
   };  ///< the cast of CompressKernel for fp16
-  /// The number of tokens from one window to the next (0: as documented), and a function that
-  /// returns the first token of window i of a sequence (empty: as documented).
+  /// Returns the first token of window i of sequence b. If this function is empty, the windows
+  /// begin at the documented tokens.
   std::function<std::int64_t(const CompressOp::Problem&, std::int64_t b, std::int64_t i)> start;
   bool overlap = true;  ///< false: later windows overwrite the result of earlier windows
   std::int64_t skipped_window = -1;  ///< window to omit, counted over all sequences
@@ -40,7 +40,8 @@ struct CompressPlan {
   double weight_factor = 1;
 };
 
-/// Row by row in the order of Extents::row; weight_grad (w, n) is at n * compress_block_size + w.
+/// The gradients, stored row by row in the order of Extents::row. The element of weight_grad for
+/// window position w and head n has the index n * compress_block_size + w.
 struct CompressGradients {
   std::vector<float> input_grad, weight_grad;
 };
@@ -48,11 +49,13 @@ struct CompressGradients {
 /// Contiguous normal inputs.
 CompressOp::Inputs compress_inputs(const CompressOp::Problem& problem, std::uint64_t seed);
 
-/// A naive fp32 gradient: lists the products of every element, and adds them as planned.
+/// Computes a simple fp32 gradient: lists the products of every element, and adds them in the order
+/// that `plan` (the options of the kernel) contains.
 CompressGradients run_kernel(const CompressOp::Problem& problem, const CompressOp::Inputs& inputs,
                              const CompressPlan& plan);
 
-/// The small kernel as an implementation. It refuses calls that violate binding requirements.
+/// The small test kernel as an implementation for the judge. It refuses calls that violate binding
+/// requirements.
 class CompressKernel final : public spec::Implementation<CompressOp> {
  public:
   explicit CompressKernel(CompressPlan plan,
@@ -70,7 +73,8 @@ class CompressKernel final : public spec::Implementation<CompressOp> {
   spec::Numerics numerics_;
 };
 
-/// Casts to the type of the problem, ties to even.
+/// Returns the options of a correct kernel. It casts to the type of the problem and rounds ties to
+/// even.
 CompressPlan healthy_plan(SumOrder order = SumOrder::ascending);
 
 float to_bf16(float x);

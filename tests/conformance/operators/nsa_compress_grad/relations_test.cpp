@@ -81,7 +81,7 @@ class Faulty final : public spec::Implementation<CompressOp> {
   CompressKernel kernel_;
 };
 
-/// Adds a number to the first element.
+/// Adds a number to the first element of a tensor.
 void add_to_first(spec::Tensor& tensor, double residue) {
   tensor.store(tensor.offset, tensor.load(tensor.offset) + residue);
 }
@@ -138,7 +138,7 @@ Fault late_after_empty() {
   });
 }
 
-/// The fault of the kernel in the vendor's repository.
+/// Injects the fault that the kernel in the vendor's repository has.
 Fault misplaced_after_short() {
   return starting_at([](const CompressOp::Problem& p, std::int64_t b, std::int64_t i) {
     const bool is_after_short =
@@ -171,7 +171,7 @@ Fault channels_missing() {
   return fault;
 }
 
-/// For each relation a fault that the relation detects.
+/// For each relation (a statement about several runs), a fault that violates it.
 const std::map<std::string_view, Fault (*)()>& caught() {
   static const std::map<std::string_view, Fault (*)()> table = {
       {"scale_dy", workspace_not_zeroed},
@@ -216,7 +216,8 @@ INSTANTIATE_TEST_SUITE_P(All, EveryCompressRelation,
                          ::testing::ValuesIn(RelationParts<CompressOp>::relations()),
                          [](const auto& parameter) { return std::string(parameter.param->name); });
 
-/// Names of the relations that the fault breaks in at least one case.
+/// Returns the names of the relations (statements about several runs) that the fault violates in at
+/// least one case.
 std::set<std::string> broken_by(const Fault& fault) {
   Faulty kernel(fault);
   std::set<std::string> names;

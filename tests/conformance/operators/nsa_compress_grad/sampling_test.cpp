@@ -44,7 +44,7 @@ TEST(CompressSample, EveryValueCaseHasAWindow) {
     }
 }
 
-/// A drawn case must have the chosen values on its axes.
+/// A random case must have the values that were chosen for its category.
 TEST(CompressSample, DrawnCasesAreOfTheirCategories) {
   for (std::uint64_t lot = 1; lot <= 400; ++lot) {
     const Choice choice = random_choice(compression::choice_space<Op>(), lot);
@@ -57,7 +57,8 @@ TEST(CompressSample, DrawnCasesAreOfTheirCategories) {
   }
 }
 
-/// Windows and lengths with which kernels of the compression are often wrong.
+/// Tests that the sample contains the windows and lengths with which kernels of the compression are
+/// often wrong.
 TEST(CompressSample, HoldsTheWindowsAndLengthsOfTheGuidance) {
   std::set<std::pair<std::int64_t, std::int64_t>> windows;
   std::set<std::int64_t> covering;
@@ -85,7 +86,7 @@ TEST(CompressSample, HoldsTheWindowsAndLengthsOfTheGuidance) {
   for (const bool crossed : crosses) EXPECT_TRUE(crossed);
 }
 
-/// The windows fill 24 cores exactly; or there is one window less, or one more.
+/// The windows fill 24 cores exactly, or there is one window less or one more.
 TEST(CompressSample, HasAsManyWindowsAsCoresAndOneMoreOrLess) {
   std::set<std::int64_t> additive;
   for (const auto& c : testing::default_cases<Op>())

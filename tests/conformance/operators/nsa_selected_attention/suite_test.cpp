@@ -20,7 +20,8 @@ using Problem = Op::Problem;
 using spec::DType;
 using testing::printed;
 
-/// How the kernel of these tests differs from plain attention in fp32.
+/// Options of the kernel in these tests. Each option makes the kernel differ from attention in fp32
+/// without special features.
 struct Choices {
   bool descending = false;    ///< reads every list from its end
   bool stages_p = false;      ///< rounds P to the type of the tensors before it multiplies value

@@ -34,7 +34,8 @@ TEST(SelectedExactCase, HealthyKernelsAreExactInEveryOrder) {
   }
 }
 
-/// In a C API, only the call says where the elements of a tensor are.
+/// In a C API, only the call says where the elements of a tensor are in memory (offset and
+/// strides).
 TEST(SelectedExactCase, TensorsLieWhereTheCallSays) {
   Case<Op> c = hand_made_cases<Op>("exact")[0];
   for (const spec::Striding all : {spec::Striding::transposed, spec::Striding::mixed}) {
@@ -53,8 +54,8 @@ TEST(SelectedExactCase, TensorsLieWhereTheCallSays) {
   }
 }
 
-/// Compares the tensors of the exact case with the results of a forward pass on the same data: so a
-/// kernel needs no special code for exact cases.
+/// Compares the statistics and the output in an exact case with a forward pass on the same data. If
+/// they agree, a kernel needs no special code for exact cases.
 TEST(SelectedExactCase, StatisticsAndOutputAreConsistent) {
   for (const char* lists : {"duplicates", "all_equal", "shuffled"}) {
     Case<Op> c = hand_made_cases<Op>("exact")[0];
@@ -101,7 +102,8 @@ TEST(SelectedExactCase, ExactGradientsAreThoseOfTheReference) {
   }
 }
 
-/// Runs every fault on the exact cases until one case detects it.
+/// Runs every faulty kernel on the exact cases (every correct kernel gives the same bits) until one
+/// case detects the fault.
 TEST(SelectedExactCase, FaultsAreCaught) {
   const std::vector<Case<Op>> cases = hand_made_cases<Op>("exact");
   for (const char* bug : {"diagonal_block_whole",
@@ -131,8 +133,8 @@ TEST(SelectedExactCase, FaultsAreCaught) {
   }
 }
 
-/// The fault rounds ties in the other direction. Only a comparison of bits can detect this, not a
-/// bound.
+/// The injected fault rounds numbers half-way between two representable numbers in the other
+/// direction. Only a comparison of bits can detect this, not an error bound.
 TEST(SelectedExactCase, UndeclaredRoundingIsCaught) {
   const mutants::Plan even, away = {.round_stage = Rounding::rna, .round_out = Rounding::rna};
   mutants::selected::Kernel kernel("undeclared", away, even);

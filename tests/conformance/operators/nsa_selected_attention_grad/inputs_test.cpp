@@ -35,7 +35,7 @@ Case<Op> small_case(const std::string& lists, std::int64_t mode = 0) {
   return c;
 }
 
-/// The lists of a case. The index is the row number in topk_extents.
+/// Returns the lists of selected blocks of a case. The index is the row number in topk_extents.
 std::vector<List> lists_of(const Case<Op>& c) {
   const spec::Tensor tensor = make_topk_indices(c);
   const spec::Extents e = topk_extents(c.problem);
@@ -55,7 +55,7 @@ std::int64_t blocks_of(const Case<Op>& c, std::int64_t b) {
   return c.problem.length_kv(b) / c.problem.selected_block_size;
 }
 
-/// Calls check(list, position) for all lists of a case.
+/// Calls check(list, position) for all lists of selected blocks in a case.
 template <class Check>
 void for_all_lists(const Case<Op>& c, Check&& check) {
   const spec::Extents e = topk_extents(c.problem);
@@ -134,8 +134,8 @@ TEST(SelectedLists, SharedListsAreThoseOfTheSequenceAndOthersOfTheHead) {
   EXPECT_GT(different("shuffled", true), 50u);
 }
 
-/// The device masks a key by the index of its entry in the list. For these queries the result is
-/// the same as masking by the key's position.
+/// The device masks a key by its index in the list of selected keys. For early queries the result
+/// must equal masking by the key's position in the sequence.
 TEST(SelectedLists, CausalListsBeginWithWhatAnEarlyQuerySees) {
   const Case<Op> c = small_case("causal", 2);
   const std::int64_t size = c.problem.selected_block_size,

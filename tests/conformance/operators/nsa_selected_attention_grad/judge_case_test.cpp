@@ -58,7 +58,8 @@ bool has_note(const CaseReport& report, const std::string& text) {
   });
 }
 
-/// A kernel that first makes its own check and then computes correctly.
+/// A kernel with an additional check of its own. If the check passes, the kernel computes
+/// correctly.
 template <class Refuses>
 class Choosy final : public spec::Implementation<Op> {
  public:
@@ -77,8 +78,8 @@ class Choosy final : public spec::Implementation<Op> {
   std::unique_ptr<spec::Implementation<Op>> kernel_;
 };
 
-/// The page's example passes the format NCHW. Therefore a kernel that accepts only ND refuses a
-/// legal call.
+/// The example in the documentation passes the format NCHW. So a kernel that accepts only ND
+/// refuses a legal call.
 TEST(SelectedVariants, AnotherPlainFormatIsJudgedLikeNd) {
   Case<Op> c = small_case(spec::DType::bf16, 0, "shuffled");
   c.variant = "NSAS-C10:nchw";
@@ -134,7 +135,7 @@ struct Caught {
   const char* lists;
 };
 
-/// For each fault, the kind of lists that detects it.
+/// For each injected fault, the type of block lists with which a case detects the fault.
 constexpr Caught faults[] = {{"diagonal_block_whole", 2, "anchored"},
                              {"diagonal_block_dropped", 2, "anchored"},
                              {"mask_hides_diagonal", 2, "anchored"},

@@ -51,7 +51,8 @@ TEST_P(EverySelectedRelation, HoldsForOurKernel) {
   }
 }
 
-/// For each relation a fault that the relation detects.
+/// For each relation (a statement about several runs), the name of a faulty kernel that violates
+/// it.
 const std::map<std::string_view, std::string_view>& caught() {
   static const std::map<std::string_view, std::string_view> table = {
       {"permute_slots", "last_slot_dropped"},       {"permute_blocks", "mask_inverted"},

@@ -32,7 +32,8 @@ TEST(SelectedSample, CountsPairsWithoutACall) {
   EXPECT_EQ(coverage.unreachable(), 63);
 }
 
-/// Removes the cases that pass a mask.
+/// Removes the cases that pass a mask. Without them, no case depends on sparse mode 2, and the test
+/// must find this.
 TEST(SelectedFormulaFields, AreListedIfNoCaseDependsOnThem) {
   std::vector<SelectedCase> cases = default_cases();
   std::erase_if(cases, [](const SelectedCase& c) {
@@ -44,7 +45,7 @@ TEST(SelectedFormulaFields, AreListedIfNoCaseDependsOnThem) {
   }
 }
 
-/// The only product that does not have the operator.
+/// Every forbidden combination of two values must violate the requirement that it names.
 TEST(SelectedSample, ForbiddenPairsBreakWhatTheyNameAndHaveNoAdmissibleCall) {
   testing::expect_forbidden_pairs_to_break_what_they_name<Op>(
       [](const Choice& choice, std::uint64_t lot) {
@@ -52,7 +53,7 @@ TEST(SelectedSample, ForbiddenPairsBreakWhatTheyNameAndHaveNoAdmissibleCall) {
       });
 }
 
-/// A drawn case must be legal and have the chosen values on its axes.
+/// A random case must be legal and must have the values that were chosen for its category.
 TEST(SelectedSample, DrawnCasesAreOfTheirCategories) {
   for (std::uint64_t lot = 1; lot <= 300; ++lot) {
     const Choice choice = random_choice(selection::choice_space<Op>(), lot);
@@ -66,7 +67,8 @@ TEST(SelectedSample, DrawnCasesAreOfTheirCategories) {
   }
 }
 
-/// Lists and lengths with which kernels of selected attention are often wrong.
+/// Tests that the sample contains the lists and lengths with which kernels of selected attention
+/// are often wrong.
 TEST(SelectedSample, HoldsTheAxesOfTheGuidance) {
   std::set<std::int64_t> groups, sizes, counts, distances;
   std::set<std::pair<std::int64_t, std::int64_t>> dims, boundary;
@@ -82,8 +84,8 @@ TEST(SelectedSample, HoldsTheAxesOfTheGuidance) {
     has_duplicates_of_32 |= c.patterns.lists == "all_equal" && p.selected_block_count == 32;
     if (p.selected_block_count == 16 && p.selected_block_size == 64)
       boundary.emplace(p.group(), p.head_dim_v);
-    // These cases have a mask. They contain the query at the end of the listed blocks, the one
-    // before it, and the one after it.
+    // The cases with a mask must contain the query at the end of the listed blocks, the one before
+    // it, and the one after it.
     if (p.sparse_mode == 2)
       for (const std::int64_t s : {-1, 0, 1})
         if (p.seq_q > listed_keys(p) + s) distances.insert(s);
@@ -118,7 +120,8 @@ TEST(SelectedSample, TakesGroupsAndSequencesFromRangesAndMoreTokensThan16BitsCou
   EXPECT_GT(tokens, 0xffff);
 }
 
-/// Lists with block numbers of 256 and above. Some queries attend to these blocks.
+/// Lists with block numbers of 256 and above, which do not fit into 8 bits. Some queries must
+/// attend to these blocks.
 TEST(SelectedSample, ListsBlocksBeyond8Bits) {
   EXPECT_TRUE(std::ranges::any_of(testing::default_cases<Op>(), [](const Case<Op>& c) {
     if (!testing::is_value_case(c) || c.problem.seq_kv < 256 * 16) return false;
@@ -179,7 +182,7 @@ TEST(SelectedCase, InvalidCaseIsRefused) {
       std::string::npos);
 }
 
-/// The smallest case whose list still contains a block twice.
+/// Shrinking must end with the smallest case in which a list still contains a block twice.
 TEST(SelectedShrink, FindsASmallCase) {
   SelectedCase c{.patterns = {.lists = "duplicates"}};
   c.problem = {.batch = 3,

@@ -20,7 +20,7 @@ def test_eight_parts_on_two_ranks_are_the_whole_sweep(tmp_path: Path) -> None:
     assay.sweep(KERNEL, *FLAGS, report=whole)
     mpiexec = Path(sys.executable).parent / "mpiexec"  # from the package mpich
     script = Path(__file__).with_name("mpi_sweep.py")
-    # The first MPI rank distributes the parts of the sweep.
+    # The first MPI process distributes the parts of the sweep to the others.
     ranks = [mpiexec, "-n", "3", sys.executable, "-m", "mpi4py.futures"]
     subprocess.run([*ranks, script, joined, KERNEL, *FLAGS], check=True, timeout=600)
     assert timeless(joined) == timeless(whole)

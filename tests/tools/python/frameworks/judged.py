@@ -26,8 +26,8 @@ def judged(
     for report in (*reports.failures, *reports.not_conclusive):
         print(report.explanation())
     assert not reports.not_conclusive
-    # Only two kinds of cases may be skipped: queries without a key, and exact cases if the numerics
-    # profile has none.
+    # Only two types of cases may be skipped: cases with queries that attend to no key, and exact cases if none exists
+    # for the declared arithmetic.
     assert count_judged(reports) >= 0.6 * len(reports)
     return reports
 

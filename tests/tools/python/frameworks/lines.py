@@ -87,8 +87,8 @@ def causal_lines(dtype: str, count: int) -> list[str]:
     return chosen
 
 
-# Lengths of queries and keys for masks that align the last query with the last key: fewer queries than keys, more,
-# and equal numbers.
+# Numbers of queries and keys for masks that align the last query with the last key. The lists contain fewer queries
+# than keys, more queries, and equal numbers.
 ALIGNED_LENGTHS = ((16, 16), (33, 65), (64, 31), (1, 16), (129, 129), (40, 160), (7, 7), (96, 48))
 
 
@@ -118,7 +118,8 @@ def aligned_lines(dtype: str, count: int) -> list[str]:
     return chosen
 
 
-# Batch, heads, queries, keys, head size, scale and mask. Each line is a call for which a kernel is compiled once.
+# Each line gives batch, heads, queries, keys, head size, scale and mask of a call. The framework compiles a kernel once
+# for each line.
 COMPILED = (
     (1, 2, 64, 64, 64, 0.125, ""),
     (1, 2, 32, 32, 16, 0.25, "--sparse_mode=2 --atten_mask=compressed"),

@@ -131,13 +131,14 @@ def test_the_reference_is_that_of_autograd(name: str) -> None:
     variant, score = FORMULAS[name]
     reports = assay.judge(by_autograd(score), lines_of(variant))
     assert reports.verdicts == {"conforms": 3}, reports[0].explanation()
-    # The inputs statistics and attention_in are rounded to fp32; autograd does not read them.
+    # The reference reads the statistics and attention_in, which are rounded to fp32. Autograd does not read them, so
+    # some error remains.
     assert max(worst for report in reports for worst in report.worst.values()) < 0.9
 
 
 @pytest.mark.parametrize("name", FORMULAS)
 def test_flex_attention_conforms_and_fails_with_another_formula(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    # PyTorch 2.15 has this backward for every device, but refuses to call it on the CPU.
+    # PyTorch 2.15 has this backward for every device, but its device check refuses the CPU. The test removes the check.
     monkeypatch.setattr(flex_module, "_validate_device", lambda query, key, value: None)
     variant, score = FORMULAS[name]
     lines = lines_of(variant)

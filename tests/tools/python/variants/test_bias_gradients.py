@@ -21,7 +21,7 @@ SHAPE: dict[str, object] = {
 DISTANCES = 8
 
 alibi = assay.variant("alibi", score="s - slopes[n] * abs(i - j)", arrays={"slopes": "heads"}, bias_grad=True)
-# A bias by distance, as in T5: buckets of keys before the query, and of keys after it.
+# A bias that depends on the distance, as in the model T5: buckets for keys before the query and for keys after it.
 by_distance = assay.variant(
     "by_distance",
     score="s + bias[where(j > i, 7 + max(min(j - i, 8), 1), max(min(i - j, 7), 0))]",
@@ -210,7 +210,8 @@ def common_faults(gradients: Gradients) -> dict[str, Gradients]:
     }
 
 
-# A slope sums thousands of terms whose signs alternate: its tolerance is wider than a rounding of the sum to bf16.
+# The gradient of a slope is a sum of thousands of terms with alternating signs. Its tolerance is wider than a rounding
+# of the sum to bf16, so this fault cannot be detected.
 ALIBI_FAULTS = {name: fault for name, fault in common_faults(of_slopes).items() if name != "rounded to bf16"} | {
     "the group's sum": _of_group,
     "no magnitude": lambda case, of: {"dslopes": -np.sum(of.ds * of.distance, (0, 2, 3))},

@@ -11,7 +11,7 @@ using Op = spec::ToyOperator;
 
 namespace bilinear {
 
-/// The products that the plain kernel adds for one token of the output. EDIT.
+/// Returns the products that the plain kernel adds for one token of the output. EDIT.
 template <>
 Terms terms_of<Op>(const Op::Problem& p, std::size_t, std::int64_t token) {
   Terms terms{.left = 1, .right = 0, .pairs = {}};
@@ -21,7 +21,7 @@ Terms terms_of<Op>(const Op::Problem& p, std::size_t, std::int64_t token) {
 
 namespace {
 
-/// EDIT: faults that only this operator has; all operators share the others.
+/// EDIT: faults that only this operator has. The other faults are shared by all operators.
 struct FirstTokenTwice : Kernel<Op> {
   void choose(Terms& terms) const override { terms.pairs.push_back(terms.pairs.front()); }
 };

@@ -7,8 +7,9 @@ using Op = spec::ToyOperator;
 
 namespace bilinear {
 
-/// The products of every output row. Reference, tolerances and exact cases follow from them. EDIT:
-/// if outputs are not such sums, docs/operators.md says how to write a bound instead.
+/// Lists the products of every output row. The reference, the tolerances and the exact cases follow
+/// from them. EDIT: if outputs are not such sums, docs/operators.md says how to write a bound
+/// instead.
 template <>
 Form form_of<Op>(const Op::Problem& p) {
   enum Number : std::size_t { input, weight };
@@ -29,7 +30,8 @@ Form form_of<Op>(const Op::Problem& p) {
                 }}}};
 }
 
-/// The definition by heads, against which references are certified.
+/// Evaluates the operator's formula with high precision, head by head. The reference is compared
+/// with the result to prove its error.
 template <>
 std::unique_ptr<Definition> definition_of<Op>(const Op::Problem& problem,
                                               const Operands& operands) {

@@ -15,8 +15,8 @@ namespace {
 
 using Op = spec::ToyOperator;
 
-/// The kinds of values of one drawn case. EDIT: every property that a kernel may handle in a
-/// special way.
+/// The properties of one random case. EDIT: every property that a kernel may handle in a special
+/// way.
 struct Chosen {
   spec::DType dtype;
   bool several_heads, long_window;
@@ -110,7 +110,7 @@ const Axes* Suite<Op>::axes() {
 
 std::vector<std::size_t> Suite<Op>::choice_of(const Case<Op>& c) { return factors().read(c); }
 
-/// EDIT: every file of hand-made cases; a listed operator needs 200 cases with outputs.
+/// EDIT: every file of hand-written cases; a listed operator needs 200 cases with outputs.
 void Suite<Op>::collect(const SamplingPlan& plan, CaseCollector<Op>& cases) {
   cases.add(breaking_cases<Op>({{{.problem = {.heads = 3, .window = 4}}}}));
   cases.add(hand_made_cases<Op>("corners", plan));

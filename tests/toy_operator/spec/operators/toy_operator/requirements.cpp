@@ -9,7 +9,7 @@ using Op = ToyOperator;
 using P = Op::Parameters;
 using Row = Requirement<Op>;
 
-/// A requirement with the section of the document that states it. EDIT: the document.
+/// Makes a requirement with the section of the document that states it. EDIT: the document.
 Row stated(std::string_view id, std::string_view section, std::string_view statement,
            ExpectedStatus status = any_refusal) {
   return {.id = id,
@@ -19,7 +19,7 @@ Row stated(std::string_view id, std::string_view section, std::string_view state
           .status = status};
 }
 
-/// EDIT: one row for each sentence of the document, in the order of their ids.
+/// EDIT: one requirement for each sentence of the document, in the order of their ids.
 std::vector<Row> rows() {
   using namespace nsa;
   constexpr auto tensors = all_tensors<Op>;

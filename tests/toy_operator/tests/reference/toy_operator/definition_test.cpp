@@ -5,7 +5,7 @@
 namespace assay::reference {
 namespace {
 
-/// A case computed by hand. EDIT.
+/// Tests a case that is computed by hand. EDIT.
 TEST(ToyOperatorDefinition, IsThatOfAPencilCase) {
   const ToyOperator<double> definition({.heads = 2, .seq = 3, .head_dim = 1, .window = 2},
                                        {1, 2, 3, 10, 20, 30}, {1, 10, 2, 3});

@@ -6,7 +6,7 @@ namespace {
 using Op = spec::ToyOperator;
 using Rows = RelationParts<Op>::Rows;
 
-/// EDIT: relations between the results of several runs, which every correct kernel satisfies.
+/// EDIT: relations between the results of several runs. Every correct kernel must satisfy them.
 constexpr Relation<Op> list[] = {
     {"scale_weight", "If weight is multiplied by a power of two, so is the output.",
      Agreement::bits, is_not_fp16, "bf16, on numbers far from overflow and underflow",

@@ -9,8 +9,8 @@
 
 namespace assay::reference {
 
-/// The definition, computed in arithmetic of type Real from operands of type Stored. EDIT: the
-/// formula, from the documents alone.
+/// The operator's formula, computed in arithmetic of type Real from operands of type Stored. EDIT:
+/// the formula, from the documents alone.
 ///
 ///     output(n, i) = sum over w of weight(n, w) * input(n, i + w)
 ///

@@ -9,7 +9,8 @@
 
 namespace assay::conformance {
 
-/// The cases of the operator, and what judges them: its outputs are sums of products.
+/// The cases of the operator, and the judge for them. The outputs of the operator are sums of
+/// products, which BilinearSuite judges.
 template <>
 struct Suite<spec::ToyOperator> : BilinearSuite<spec::ToyOperator> {
   using Op = spec::ToyOperator;

@@ -14,7 +14,7 @@
 
 namespace assay::spec {
 
-/// The one entry point. EDIT: one for each function that the documents name, with a spelling that
+/// The only entry point. EDIT: one for each function that the documents name, with a spelling that
 /// no other operator has.
 enum class ToyOperatorEntryPoint : std::uint8_t { t1 };
 
@@ -22,12 +22,12 @@ template <>
 inline constexpr auto spellings_of<ToyOperatorEntryPoint> =
     Spellings<ToyOperatorEntryPoint, 1>{{{{ToyOperatorEntryPoint::t1, "t1"}}}};
 
-/// Return whether the page of the entry point says that the product has it, and the id of the
-/// requirement for this.
+/// The first function returns whether, by the documentation of the entry point, the product (device
+/// family) supports it. The second returns the id of the requirement that says so.
 bool supports(ToyOperatorEntryPoint entry_point, Product product);
 std::string_view product_requirement(ToyOperatorEntryPoint entry_point, Product product);
 
-/// One legal computation. EDIT: the sizes and attributes of the operator.
+/// One legal computation of the operator. EDIT: the sizes and attributes of the operator.
 struct ToyOperatorProblem {
   DType dtype = DType::bf16;
   std::int64_t heads = 1, seq = 8, head_dim = 16, window = 2;
@@ -46,7 +46,7 @@ void visit_fields(Problem& p, Visitor&& visit) {
   visit("window", p.window, "tokens of a sum W");
 }
 
-/// The extents of each tensor. A row of weight has one element.
+/// Return the extents of each tensor. A row of weight has one element.
 Extents input_extents(const ToyOperatorProblem& p);
 Extents weight_extents(const ToyOperatorProblem& p);
 Extents output_extents(const ToyOperatorProblem& p);
@@ -54,7 +54,8 @@ Extents output_extents(const ToyOperatorProblem& p);
 /// Weighted sums over windows. EDIT: what the operator computes, and from which document.
 struct ToyOperator {
   static constexpr std::string_view name = "toy_operator";
-  /// True if kernels compute a softmax: then the P and dS fields of numerics presets apply.
+  /// True if kernels compute a softmax. Then a kernel's declaration of its arithmetic has fields
+  /// for P and dS.
   static constexpr bool has_softmax = false;
 
   using EntryPoint = ToyOperatorEntryPoint;
@@ -75,7 +76,7 @@ struct ToyOperator {
     std::int64_t window = 2;
   };
 
-  /// The type that `table_of` returns: each tensor with its shape.
+  /// Returns the list of tensors with their shapes. `table_of` returns the type of this list.
   static constexpr auto table() {
     return std::tuple{
         TensorRow{"input", &Parameters::input, &Inputs::input,
@@ -100,7 +101,7 @@ template <class Attributes, class Visitor>
 requires std::same_as<std::remove_const_t<Attributes>, ToyOperator::Attributes>
 void visit_fields(Attributes& attributes, Visitor&& visit) { visit("window", attributes.window); }
 
-/// Builds the call for `problem`. Strides are given for inputs and for outputs.
+/// Makes the call for `problem`, with the given strides of inputs and outputs.
 Call<ToyOperator> call_of(const ToyOperatorProblem& problem, ToyOperatorEntryPoint entry_point,
                           Product product, const Strides& inputs, const Strides& outputs);
 
