@@ -4,7 +4,7 @@
 
 namespace assay::cli {
 
-/// Facts about the build of this program.
+/// The version of this program and the compiler that built it.
 struct BuildFacts {
   std::string version, compiler;
 };

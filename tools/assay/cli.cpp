@@ -42,7 +42,8 @@ std::string full_name(const CLI::App& app) {
 
 constexpr std::ptrdiff_t most_listed = 10;  // flags in an error message
 
-/// Returns "; 'assay sweep' accepts it" for a flag of another command; empty if no command has it.
+/// Searches the other commands for a flag that this command does not accept. Returns, for example,
+/// "; 'assay sweep' accepts it"; an empty string if no command has the flag.
 std::string other_command(const std::string& word, const CLI::App& app) {
   const CLI::App* root = &app;
   while (root->get_parent() != nullptr) root = root->get_parent();
@@ -53,7 +54,8 @@ std::string other_command(const std::string& word, const CLI::App& app) {
   return {};
 }
 
-/// Returns the command that prints the flags of a command: "assay help run nsa_compress".
+/// Returns the help command that lists the flags of `app`, for example "assay help run
+/// nsa_compress".
 std::string help_command(const CLI::App& app) {
   const std::string name = full_name(app);
   const std::size_t blank = name.find(' ');
@@ -61,9 +63,9 @@ std::string help_command(const CLI::App& app) {
                                     : name.substr(0, blank) + " help" + name.substr(blank);
 }
 
-/// Returns the words to use instead of a word that the command does not accept: first a similar
-/// word, then all words that it accepts. If there are many flags, it refers to the help, which
-/// lists them.
+/// Returns a hint for the error message about an unknown word: first a similar word, then all
+/// accepted words. If the command has many flags, the hint names the help command instead of
+/// listing them.
 std::string instead_of(const std::string& word, const CLI::App& app) {
   const std::vector<std::string> all = accepted(app);
   if (const std::size_t blank = word.find(' ');
@@ -81,13 +83,14 @@ std::string instead_of(const std::string& word, const CLI::App& app) {
   return guessed(hint, all, "'" + full_name(app) + "' takes");
 }
 
-/// Refuses words that no flag, positional argument or subcommand has accepted.
+/// Reports an error for words that the command line parser did not match to a flag, a positional
+/// argument or a subcommand.
 void refuse_extras(const CLI::App& app) {
   const std::vector<std::string> extras = app.remaining();
   if (!extras.empty()) {
     const auto is_flag = [](const std::string& word) { return word.starts_with("-"); };
-    // Flags after a misspelt subcommand are not refused: they may be flags of the subcommand that
-    // the user meant.
+    // If the subcommand is misspelt, report that word. The flags after it may be valid flags of the
+    // subcommand that the user meant.
     const bool lacks_subcommand =
         !is_flag(extras.front()) && app.get_subcommands().empty() &&
         !app.get_subcommands([](const CLI::App*) { return true; }).empty();
@@ -105,8 +108,8 @@ void allow_extras(CLI::App& app) {
   for (CLI::App* sub : app.get_subcommands([](CLI::App*) { return true; })) allow_extras(*sub);
 }
 
-/// Refuses empty values. A script passes an empty word if a variable was never set. The parser
-/// would use the next word as the value, or ignore the flag.
+/// Reports an error for empty words. A script passes an empty word if one of its variables was
+/// never set. The parser would then use the next word as the value, or ignore the flag.
 void refuse_empty_values(const std::vector<std::string>& words) {
   for (std::size_t k = 0; k < words.size(); ++k) {
     if (words[k].starts_with("--") && words[k].find('=') == words[k].size() - 1)
@@ -117,7 +120,8 @@ void refuse_empty_values(const std::vector<std::string>& words) {
   }
 }
 
-/// Refuses a value of a flag that accepts none, such as "--quiet=5". The parser would ignore it.
+/// Reports an error if a flag without a value gets one, as in "--quiet=5". The parser would ignore
+/// the value.
 void refuse_values_of_flags(const std::vector<std::string>& words, const CLI::App& root) {
   const CLI::App* app = &root;
   for (const std::string& word : words) {
@@ -130,7 +134,7 @@ void refuse_values_of_flags(const std::vector<std::string>& words, const CLI::Ap
   }
 }
 
-/// Returns a flag that accepts one value but got several; null if there is none.
+/// Returns a flag that accepts one value but was given several times; null if there is none.
 const CLI::Option* repeated(const CLI::App& app) {
   for (const CLI::Option* option : app.get_options())
     if (option->get_expected_max() == 1 && option->count() > 1) return option;
@@ -139,7 +143,8 @@ const CLI::Option* repeated(const CLI::App& app) {
   return nullptr;
 }
 
-/// Describes the first required flag or subcommand that is missing; empty if nothing is missing.
+/// Describes the first required flag or subcommand that is missing. Returns an empty string if
+/// nothing is missing.
 std::string lack(const CLI::App& app) {
   for (const CLI::Option* option : app.get_options())
     if (option->get_required() && option->count() == 0)
@@ -150,21 +155,22 @@ std::string lack(const CLI::App& app) {
   return {};
 }
 
-/// Returns the option of this command or of a command after it; null if there is none.
+/// Searches this command and its subcommands for an option with this name. Returns null if none has
+/// it.
 const CLI::Option* option_named(const CLI::App& app, const std::string& name) {
   for (const CLI::App* sub : app.get_subcommands())
     if (const CLI::Option* option = option_named(*sub, name)) return option;
   return app.get_option_no_throw(name);
 }
 
-/// Replaces an error message of the parser that contains only counts or internal names by a better
-/// one.
+/// Returns the error message for the user. Some messages of the parser contain only counts or
+/// internal names; this function replaces them.
 std::string complaint(const CLI::ParseError& error, const CLI::App& app) {
   if (dynamic_cast<const CLI::RequiredError*>(&error) != nullptr)
     if (const std::string text = lack(app); !text.empty()) return text;
   const CLI::Option* const option = repeated(app);
   if (option == nullptr) {
-    // The parser's message begins with the name of the flag.
+    // The error message of the parser begins with the name of the flag.
     const std::string message = error.what(), name = message.substr(0, message.find(':'));
     const bool has_no_value = dynamic_cast<const CLI::ArgumentMismatch*>(&error) != nullptr;
     const CLI::Option* const flag = has_no_value ? option_named(app, name) : nullptr;
@@ -175,7 +181,7 @@ std::string complaint(const CLI::ParseError& error, const CLI::App& app) {
          "; it accepts only one value";
 }
 
-/// The flags that every command accepts.
+/// The flags --quiet and --verbose, which every command accepts.
 struct Loudness {
   bool quiet = false, verbose = false;
 
@@ -187,7 +193,7 @@ struct Loudness {
   }
 };
 
-/// The command that `assay help` describes, and the output format.
+/// The arguments of `assay help`: the command to describe, and the output format.
 struct Asked {
   std::vector<std::string> words;
   std::string as = "text";
@@ -211,7 +217,7 @@ const CLI::App& app_of(const CLI::App& app, const std::vector<std::string>& word
   return *at;
 }
 
-/// Lists every command that has a page, one line each.
+/// Lists all commands that have a help page, one command per line.
 std::string command_lines(const std::vector<CommandGuide>& all) {
   std::string lines;
   for (const CommandGuide& guide : all) {
@@ -239,13 +245,13 @@ std::string help_text(const CLI::App& app, const Asked& asked) {
                    "'; it must be text, man, bash, zsh, markdown or commands");
 }
 
-/// A stream that discards all output.
+/// Returns a stream that discards all output.
 std::ostream& silence() {
   static std::ostream none(nullptr);
   return none;
 }
 
-/// Returns a context whose output streams follow --quiet or --verbose.
+/// Returns a copy of the context with the amount of output that --quiet or --verbose selects.
 Context heard(const Context& context, const Loudness& loudness) {
   if (loudness.quiet && loudness.verbose)
     throw UsageError("--quiet and --verbose exclude each other");
@@ -261,7 +267,7 @@ Context heard(const Context& context, const Loudness& loudness) {
           .entropy = context.entropy};
 }
 
-/// Parses the words and runs the command that they name.
+/// Parses the command line and runs the command that it names.
 ExitCode dispatch(std::vector<std::string> words, const Context& context) {
   CLI::App app(
       "Checks whether an implementation of an attention operator conforms to its documents.",
@@ -306,10 +312,10 @@ ExitCode dispatch(std::vector<std::string> words, const Context& context) {
   return actions.at(commands.front()->get_name())(heard(context, loudness));
 }
 
-/// True while a command runs and its exit code is not known yet.
+/// True while a command runs, that is, until its exit code is known.
 std::atomic<bool> is_at_work = false;
 
-/// An implementation that runs in this process may call exit. In this case the exit code must not
+/// Runs at exit. A kernel that runs in this process may call exit(). The exit code must then not
 /// look like a verdict.
 extern "C" void refuse_exit() {
   if (!is_at_work) return;
@@ -320,8 +326,8 @@ extern "C" void refuse_exit() {
   _exit(static_cast<int>(ExitCode::not_conclusive));
 }
 
-/// Memory reserved for the end of the process, because the destructor of a JSON value allocates
-/// memory and would fail in a process without free memory.
+/// Reserved memory, which this program frees when all other memory is used up. The error handling
+/// needs it then: for example, the destructor of a JSON value allocates memory.
 std::atomic<void*> reserve = nullptr;
 
 void give_up_reserve() {
@@ -329,9 +335,9 @@ void give_up_reserve() {
   throw std::bad_alloc();
 }
 
-/// Replaces the terminate handler. If a destructor cannot allocate memory (for example that of a
-/// JSON value), the process then ends with the same exit code and message as for any other lack of
-/// memory.
+/// The terminate handler that end_without_memory replaces. A destructor (for example of a JSON
+/// value) may fail to allocate memory. The process must then end with the exit code and message for
+/// "out of memory".
 std::terminate_handler end_otherwise = nullptr;
 
 void end_without_memory() {
@@ -347,7 +353,7 @@ void end_without_memory() {
   end_otherwise();
 }
 
-/// Allocates the reserve. Returns false if memory is too short.
+/// Allocates the memory reserve. Returns false if the allocation fails.
 bool keep_reserve() {
   constexpr std::size_t bytes = std::size_t{8} << 20;
   reserve = std::malloc(bytes);
@@ -373,14 +379,14 @@ void return_large_blocks() {
 #endif
 }
 
-/// The name of this program, without its folder.
+/// Returns the file name of this program without its folder.
 std::string program_name(int argc, char** argv) {
   const std::string name = argc > 0 ? std::filesystem::path(argv[0]).filename().string() : "";
   return name.empty() ? "assay" : name;
 }
 
-/// The command by which the user called this program, quoted for a shell. A relative path becomes
-/// absolute, so that printed commands can be run in any folder.
+/// Returns the command by which the user called this program, quoted for a shell. A relative path
+/// becomes absolute, so that users can run the printed commands in any folder.
 std::string typed_program(int argc, char** argv) {
   if (argc == 0 || *argv[0] == '\0') return "assay";
   const std::filesystem::path typed = argv[0];
@@ -388,7 +394,8 @@ std::string typed_program(int argc, char** argv) {
       typed.has_parent_path() ? std::filesystem::absolute(typed).lexically_normal() : typed);
 }
 
-/// The text of the error, shortened and escaped, because it may come from a kernel.
+/// Returns the text of the error. The text is shortened and escaped, because it may come from a
+/// kernel.
 std::string message_of(const std::exception& error) {
   return conformance::excerpt(error.what(), 1 << 16);
 }

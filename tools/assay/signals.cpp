@@ -14,8 +14,8 @@ namespace {
 std::atomic<bool> stop = false;
 static_assert(std::atomic<bool>::is_always_lock_free, "a signal handler sets it");
 
-/// One request can arrive as two signals: the program `timeout` signals its child and then the
-/// whole process group.
+/// Signals within this time count as one request: the program `timeout` signals its child and then
+/// the whole process group (nanoseconds).
 constexpr std::int64_t same_request_ns = 1'000'000'000;
 
 std::int64_t now_ns() {
@@ -27,7 +27,8 @@ std::int64_t now_ns() {
 std::atomic<std::int64_t> first_request_ns = 0;
 static_assert(std::atomic<std::int64_t>::is_always_lock_free, "a signal handler sets it");
 
-/// Requests a stop. A later request kills the process.
+/// Signal handler. The first signal requests a stop; a signal at least a second later kills the
+/// process.
 extern "C" void request_stop(int number) {
   const int error = errno;
   const std::int64_t now = now_ns();
@@ -44,11 +45,11 @@ extern "C" void request_stop(int number) {
   errno = error;
 }
 
-/// The signals that request the end of a program.
+/// The signals by which users and systems ask a program to end.
 constexpr int ending[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT};
 
-/// Returns whether this process must continue after its terminal closes, for example because nohup
-/// started it.
+/// Returns whether this process must continue after its terminal closes, for example if nohup
+/// started the process.
 bool outlives_terminal() {
   static const bool ignored = [] {
     struct sigaction before = {};
@@ -57,8 +58,8 @@ bool outlives_terminal() {
   return ignored;
 }
 
-/// Sets the action of every signal that requests an end, except for a SIGHUP that the process must
-/// ignore.
+/// Sets the signal handler of every ending signal. Keeps SIGHUP ignored if the process must survive
+/// its terminal.
 void on_ending(const struct sigaction& action) {
   for (const int number : ending)
     if (number != SIGHUP || !outlives_terminal()) sigaction(number, &action, nullptr);

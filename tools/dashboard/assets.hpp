@@ -2,7 +2,7 @@
 
 #include <string_view>
 
-/// Parts of the report's HTML page, embedded when the program is built.
+/// The style sheet and script of the HTML report, embedded in the program at build time.
 namespace assay::cli::assets {
 
 std::string_view page();  ///< HTML with the marks @STYLE@, @REPORTS@, @SCRIPT@

@@ -8,12 +8,12 @@
 
 namespace assay::cli {
 
-/// Returns one self-contained HTML page with the reports, script and style. It needs no network.
-/// Its replay lines start with the name by which the user called this program, if this program
-/// wrote the report, so that the user can run them.
+/// Returns an HTML page that shows the report. The page contains all data, script and style, so it
+/// needs no network. If this program wrote the report, the replay lines on the page begin with the
+/// name by which the user called the program.
 std::string dashboard_page(const conformance::Results& results, const Context& context);
-/// Returns such a page for several reports, such as earlier runs or other kernels, with a kill
-/// table and a trace.
+/// Returns an HTML page for several reports, for example of earlier runs or other kernels. If
+/// given, the page also shows the results of `assay mutants` and the trace of `assay device plan`.
 std::string dashboard_page(const Shown& shown, const Context& context);
 
 }  // namespace assay::cli

@@ -18,18 +18,18 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-/// Rounds a number to the digits that the page shows. Used only for shares and statistics, because
-/// the page does not compare these with limits.
+/// Rounds all numbers in a JSON value to the given number of digits. Used only for statistics,
+/// because the page does not compare them with limits.
 void shorten(Json& value, int digits) {
   if (value.is_number_float())
-    // Uses strtod, because stod throws if the number is subnormal.
+    // std::stod would throw an exception for subnormal numbers; std::strtod does not.
     value = std::strtod(fmt::format("{:.{}g}", value.get<double>(), digits).c_str(), nullptr);
   if (value.is_structured())
     for (Json& part : value) shorten(part, digits);
 }
 
-/// Removes data that the page does not show. Errors and elements keep all digits, because an error
-/// slightly below the bound must stay below it.
+/// Removes data that the page does not show, and rounds statistics. Errors keep all digits, because
+/// an error slightly below the bound must stay below it.
 void shorten_tensor(Json& tensor) {
   for (const char* hidden :
        {"yardsticks", "certainty", "median_tau_over_ref", "nu", "bias_t", "worst_tile"})
@@ -38,7 +38,7 @@ void shorten_tensor(Json& tensor) {
   for (const char* statistic : {"rms", "rms_limit", "bias"}) shorten(tensor[statistic], 4);
 }
 
-/// For each requirement in the report, returns the sentence from the documentation.
+/// Returns the sentence of the documentation for each requirement in the report.
 Json statements_of(const Json& requirements) {
   Json known = Json::object();
   spec::for_each_operator([&]<class Op> {
@@ -53,7 +53,7 @@ Json statements_of(const Json& requirements) {
 }
 
 /// Selects the cases for which the page shows an error map: the first few cases of each fault. A
-/// page with thousands of failing cases therefore has only a few megabytes.
+/// page with thousands of failing cases therefore needs only a few megabytes.
 class Mapped {
  public:
   bool takes(const conformance::CaseReport& report) {
@@ -70,7 +70,7 @@ class Mapped {
   int all_ = 0;
 };
 
-/// Returns the text that a shell reads from a word that `shell_word` made.
+/// Removes the shell quoting that `shell_word` added to a word.
 std::string unquoted(std::string word) {
   if (!word.starts_with('\'')) return word;
   word = word.substr(1, word.size() - 2);
@@ -80,7 +80,7 @@ std::string unquoted(std::string word) {
   return word;
 }
 
-/// Returns a report as JSON text, with only the data that the page shows.
+/// Returns a report as JSON that contains only the data on the page.
 std::string text_of(const conformance::Results& results, const Context& context) {
   Json json = Json::parse(conformance::to_json(results));
   json["environment"]["program"] = unquoted(replay_program(results, context));
@@ -99,8 +99,8 @@ std::string text_of(const conformance::Results& results, const Context& context)
   return json.dump();
 }
 
-/// Compresses a text with zlib and encodes it in base64. 20,000 cases then need only a few
-/// megabytes, and no text in a report can close the HTML element that contains it.
+/// Compresses a text with zlib and encodes it in base64. A report of 20,000 cases then needs only a
+/// few megabytes. The encoded text also cannot close the HTML element that contains it.
 std::string packed(const std::string& text) {
   uLongf size = compressBound(static_cast<uLong>(text.size()));
   std::string bytes(size, '\0');
@@ -115,7 +115,8 @@ std::string packed(const std::string& text) {
   return letters;
 }
 
-/// `reports`: compressed reports, one on each line. `kills` and `plan` are compressed, too.
+/// `reports` contains one compressed report per line. `kills` (results of `assay mutants`) and
+/// `plan` (trace of `assay device plan`) are compressed, too.
 std::string page_of(const std::string& reports, const std::string& kills, const std::string& plan) {
   const std::map<std::string_view, std::string_view> parts = {{"STYLE", assets::style()},
                                                               {"REPORTS", reports},

@@ -14,7 +14,7 @@ from pathlib import Path
 from mkdocs.structure.files import File, Files
 from mkdocs.structure.pages import Page
 
-# Size limits of special pages. The changelog has a higher limit, because it is a reference.
+# Maximum sizes of special handbook pages (bytes). The changelog may be larger, because it is a reference.
 MOST_BYTES = {"README.md": 12_000, "CHANGELOG.md": 100_000}
 MOST_BYTES_OF_A_PAGE = 10_000
 

@@ -1,7 +1,8 @@
-// aclnnFlashAttentionScore on a padded batch, with a causal mask.
+// Calls aclnnFlashAttentionScore on a padded batch with a causal mask.
 //
-// With query = 0 all scores are 0, and query i gives equal weight to the keys 0 ... i: the maximum
-// is 0 and the sum i + 1. With value(j) = j the output is the mean i / 2.
+// With query = 0 all scores are 0, and query i gives equal weight to the keys 0 ... i. The maximum
+// of its scores is therefore 0, and the sum of the exponentials is i + 1. With value(j) = j, the
+// output is the mean i / 2.
 #include "aclnnop/aclnn_flash_attention_score.h"
 #include "forward.hpp"
 
@@ -25,7 +26,7 @@ int main() {
         },
         aclnnFlashAttentionScore);
 
-    // P is rounded to fp16 before the products, and the results once more.
+    // The operator rounds P to fp16 before the products, and then rounds the results once more.
     constexpr float fp16_steps = 0x1p-10f;
     out.compare(
         results, example::zero, [](std::int64_t row) { return static_cast<float>(row % seq + 1); },

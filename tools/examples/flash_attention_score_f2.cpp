@@ -1,9 +1,10 @@
-// aclnnFlashAttentionScoreV2 with the position bias of pseType 2: a slope per head times the
-// distance.
+// Calls aclnnFlashAttentionScoreV2 with the position bias of pseType 2: minus the slope of the head
+// times the distance between query and key.
 //
-// With query = 0 and the slope ln 2 the score of key j is -ln 2 * |i - j|. Its maximum is 0, and
-// the sum of the exponentials 2^-|i - j| is 3 - 2^-i - 2^(i + 1 - S). With value(j) = 2^j the
-// output is the sum of 2^(j - |i - j|), divided by the sum of the exponentials.
+// With query = 0 and the slope ln 2, the score of query i and key j is -ln 2 * |i - j|. The maximum
+// of the scores is 0. The sum of the exponentials 2^-|i - j| over the S keys is 3 - 2^-i - 2^(i + 1
+// - S). With value(j) = 2^j, the output is the sum of 2^(j - |i - j|), divided by the sum of the
+// exponentials.
 #include "aclnnop/aclnn_flash_attention_score.h"
 #include "forward.hpp"
 

@@ -1,9 +1,9 @@
-// aclnnFlashAttentionScoreGrad on a padded batch.
+// Calls aclnnFlashAttentionScoreGrad on a padded batch.
 //
-// With query = 0 all keys have equal weight: P = 1 / S. With dy = 1, value(j) = key(j) = j, and the
-// mean of value as attention output, dS = D / S * (j - mean of j). So dq = scale * D * (variance of
-// j) = scale * D * (S^2 - 1) / 12; dk = 0, because query is 0; and dv = 1, because there are as
-// many queries as keys.
+// With query = 0 all S keys of a head have equal weight: P = 1 / S. Let dy = 1, value(j) = key(j) =
+// j, and let the attention output be the mean of value. With the head size D, dS is then D / S * (j
+// - mean of j), and dq = scale * D * (variance of j) = scale * D * (S^2 - 1) / 12. Because query is
+// 0, dk = 0. Because there are as many queries as keys, dv = 1.
 #include "aclnnop/aclnn_flash_attention_score_grad.h"
 #include "runtime.hpp"
 

@@ -1,9 +1,10 @@
-// aclnnFlashAttentionScoreGradV2 with the position bias of pseType 2: a slope per head times the
-// distance.
+// Calls aclnnFlashAttentionScoreGradV2 with the position bias of pseType 2: minus the slope of the
+// head times the distance between query and key.
 //
-// With query = 0 and the slope ln 2 the score of key j is -ln 2 * |i - j|. Its maximum is 0, and
-// the sum of the exponentials 2^-|i - j| is 3 - 2^-i - 2^(i + 1 - S). All values are equal, so the
-// output does not depend on the weights: dq = dk = 0. dv(j) is the sum of P(i, j) over the queries.
+// With query = 0 and the slope ln 2, the score of query i and key j is -ln 2 * |i - j|. The maximum
+// of the scores is 0. The sum of the exponentials 2^-|i - j| over the S keys is 3 - 2^-i - 2^(i + 1
+// - S). All values are equal, so the output does not depend on P, and dq = dk = 0. dv(j) is the sum
+// of P(i, j) over all queries i.
 #include "aclnnop/aclnn_flash_attention_score_grad.h"
 #include "runtime.hpp"
 

@@ -1,9 +1,11 @@
-// aclnnFlashAttentionScoreGradV3: a sink, and its gradient.
+// Calls aclnnFlashAttentionScoreGradV3 with a sink (an additional score per head, without key and
+// value) and its gradient.
 //
-// With query = 0 and a sink of 0, the three keys and the sink have the score 0, so each has the
-// probability 1/4: the maximum is 0 and the sum, which contains the sink, is 4. With values 1, 2, 3
-// and dy = 2 / D, dP is 2, 4, 6. The output is (1 + 2 + 3) / 4, so the row term is 3 and dS is
-// (dP - 3) / 4 = -1/4, 1/4, 3/4. With keys of 1, dq is their sum. dsink is -1/4 (2 + 4 + 6) / 4.
+// With query = 0 and a sink of 0, the three keys and the sink have the score 0, and therefore the
+// probability 1/4 each. The maximum is 0, and the sum of the exponentials, which includes the sink,
+// is 4. With the values 1, 2, 3 and dy = 2 / D, dP is 2, 4, 6. The output is (1 + 2 + 3) / 4, so
+// sum(dy * output) is 3 and dS = (dP - 3) / 4 is -1/4, 1/4, 3/4. All keys are 1, so dq is the sum
+// of dS. dsink is -1/4 (2 + 4 + 6) / 4.
 #include "aclnnop/aclnn_flash_attention_score_grad.h"
 #include "runtime.hpp"
 

@@ -1,8 +1,8 @@
-// aclnnFlashAttentionUnpaddingScoreGrad on packed sequences of 1, 3 and 5 tokens.
+// Calls aclnnFlashAttentionUnpaddingScoreGrad on packed sequences of 1, 3 and 5 tokens.
 //
-// With query = 0 all n keys of a sequence have equal weight: P = 1 / n. With dy = 1 and value(j) =
-// key(j) = j, the position in the sequence, and its mean as attention output, dq = scale * D * (n^2
-// - 1) / 12, dk = 0 and dv = 1.
+// With query = 0 all n keys of a sequence have equal weight: P = 1 / n. Let dy = 1, let value(j) =
+// key(j) = j be the position in the sequence, and let the attention output be the mean of j. With
+// the head size D, dq is then scale * D * (n^2 - 1) / 12. dk = 0 and dv = 1.
 #include "aclnnop/aclnn_flash_attention_score_grad.h"
 #include "runtime.hpp"
 
@@ -22,9 +22,9 @@ int main() {
       return static_cast<float>(token - start(token));
     };
     const auto mean = [&](std::int64_t k) { return (length(k / (heads * dim)) - 1) / 2; };
-    // The statistics are stored sequence by sequence, and in a sequence head by head. Each sequence
-    // has (length * heads) rows. Both heads have the same lengths, so the sum of row r is that of
-    // token r / heads.
+    // The softmax statistics of one sequence follow those of the previous one. Within a sequence,
+    // the rows of the first head stand before those of the second. A sequence thus has (length *
+    // heads) rows, so row r belongs to the same sequence as token r / heads.
     const auto total = [&](std::int64_t k) { return length(k / 8 / heads); };
 
     const example::Tensor query(shape, ACL_FLOAT, 0.0f), key(shape, ACL_FLOAT, position),

@@ -1,9 +1,9 @@
-// aclnnFlashAttentionUnpaddingScoreGradV2: a slope per head and positions that do not start at 0,
-// as in a sequence that was cut for several devices.
+// Calls aclnnFlashAttentionUnpaddingScoreGradV2 with a slope per head and positions that do not
+// start at 0, as in a sequence that several devices share.
 //
 // The S keys follow the S queries: key j is S + j - i tokens away from query i. With query = 0 and
-// the slope ln 2 its score is -ln 2 * (S + j - i), the maximum is that of key 0, and P = 2^-j / (2
-// - 2^(1 - S)) for every query. Equal values give dq = dk = 0, and dv(j) = S * P(j).
+// the slope ln 2, the score of key j is -ln 2 * (S + j - i). Key 0 has the largest score, and P =
+// 2^-j / (2 - 2^(1 - S)) for every query. All values are equal, so dq = dk = 0. dv(j) = S * P(j).
 #include "aclnnop/aclnn_flash_attention_score_grad.h"
 #include "runtime.hpp"
 

@@ -1,11 +1,11 @@
-// aclnnFlashAttentionUnpaddingScoreGradV3: the rotated part of query and key in separate tensors,
-// and a causal mask.
+// Calls aclnnFlashAttentionUnpaddingScoreGradV3 with a causal mask. The rotated parts (RoPE) of
+// query and key are separate tensors.
 //
-// With query = 0 in both parts and right-down causal masking, query i gives equal weight to the
-// keys 0 ... i: P = 1 / (i + 1). With dy = 1, value(j) = j, key = 0 with a rotated part of j, and
-// the mean i / 2 as attention output, dq = 0 and dq_rope = scale * Dv * (variance of 0 ... i) =
-// scale * Dv * i (i + 2) / 12. dk = dk_rope = 0, and dv(j) is the sum of 1 / (i + 1) over the
-// queries i >= j.
+// With query = 0 in both parts, query i gives equal weight to the keys 0 ... i: P = 1 / (i + 1).
+// Let dy = 1, value(j) = j and key = 0. Let the rotated part of key j be j, and the attention
+// output the mean i / 2. With the head size Dv of value, dq_rope is then scale * Dv * (variance of
+// 0 ... i) = scale * Dv * i (i + 2) / 12. dq = dk = dk_rope = 0, and dv(j) is the sum of 1 / (i +
+// 1) over the queries i >= j.
 #include "aclnnop/aclnn_flash_attention_score_grad.h"
 #include "runtime.hpp"
 
@@ -44,8 +44,8 @@ int main() {
         },
         aclnnFlashAttentionUnpaddingScoreGradV3);
 
-    // bf16 has 8 significant bits. P and dS are rounded to bf16 before the products, and the
-    // results once more.
+    // bf16 has 8 significant bits. The operator rounds P and dS to bf16 before the products, and
+    // then rounds the results once more.
     constexpr float bf16_steps = 0x1p-7f;
     results.compare("dq", dq, zero);
     results.compare(

@@ -1,10 +1,10 @@
-// aclnnFlashAttentionUnpaddingScoreGradV4: statistics in the memory order that matches their shape
-// ("same_as_input").
+// Calls aclnnFlashAttentionUnpaddingScoreGradV4 with softmax statistics in the memory order that
+// their shape suggests ("same_as_input").
 //
-// The operator uses the statistics unchanged: with scores and maxima of 0 the probabilities are 1 /
-// sum. Here the sum of token t and head n is (t + 1) * 2^(n + 1), a different number for every row,
-// so dv of head n, a sum over its T tokens, is (1 + 1/2 + ... + 1/T) / 2^(n + 1). Values and
-// attention output of 0 give dq = dk = 0.
+// The operator uses the statistics unchanged, so with scores and maxima of 0 the probabilities are
+// 1 / sum. Here the sum of token t and head n is (t + 1) * 2^(n + 1), a different number for every
+// row. dv of head n is a sum over its T tokens: (1 + 1/2 + ... + 1/T) / 2^(n + 1). Values and
+// attention output are 0, so dq = dk = 0.
 #include "aclnnop/aclnn_flash_attention_score_grad.h"
 #include "runtime.hpp"
 

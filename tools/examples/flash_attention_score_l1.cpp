@@ -1,7 +1,8 @@
-// aclnnFlashAttentionVarLenScore on packed sequences of 1, 3 and 5 tokens.
+// Calls aclnnFlashAttentionVarLenScore on packed sequences of 1, 3 and 5 tokens.
 //
-// With query = 0 all n keys of a sequence have equal weight: the maximum is 0, the sum n, and with
-// value(j) = j, the position in the sequence, the output is (n - 1) / 2.
+// With query = 0 all n keys of a sequence have equal weight. The maximum of the scores is 0, and
+// the sum of the exponentials is n. Let value(j) = j be the position in the sequence; then the
+// output is (n - 1) / 2.
 #include "aclnnop/aclnn_flash_attention_score.h"
 #include "forward.hpp"
 
@@ -31,8 +32,9 @@ int main() {
         },
         aclnnFlashAttentionVarLenScore);
 
-    // The statistics are stored sequence by sequence, and in a sequence head by head. Both heads
-    // have the same lengths, so row r belongs to a sequence as token r / heads does.
+    // The softmax statistics of one sequence follow those of the previous one. Within a sequence,
+    // the rows of the first head stand before those of the second. A sequence thus has (length *
+    // heads) rows, so row r belongs to the same sequence as token r / heads.
     out.compare(
         results, example::zero,
         [&](std::int64_t row) { return static_cast<float>(length(row / heads)); },

@@ -1,9 +1,10 @@
-// aclnnFlashAttentionVarLenScoreV2: a slope per head and positions that do not start at 0, as in a
-// sequence that was cut for several devices.
+// Calls aclnnFlashAttentionVarLenScoreV2 with a slope per head and positions that do not start at
+// 0, as in a sequence that several devices share.
 //
 // The S keys follow the S queries: key j is S + j - i tokens away from query i. With query = 0 and
-// the slope ln 2 its score is -ln 2 * (S + j - i), the maximum is that of key 0, and the sum of the
-// exponentials 2^-j is 2 - 2^(1 - S). With value(j) = 2^j the output is S divided by that sum.
+// the slope ln 2, the score of key j is -ln 2 * (S + j - i). Key 0 has the largest score, and the
+// sum of the exponentials 2^-j is 2 - 2^(1 - S). With value(j) = 2^j, the output is S divided by
+// this sum.
 #include "aclnnop/aclnn_flash_attention_score.h"
 #include "forward.hpp"
 

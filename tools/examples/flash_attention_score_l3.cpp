@@ -1,9 +1,10 @@
-// aclnnFlashAttentionVarLenScoreV3: the rotated part of query and key in separate tensors, and a
-// causal mask.
+// Calls aclnnFlashAttentionVarLenScoreV3 with a causal mask. The rotated parts (RoPE) of query and
+// key are separate tensors.
 //
-// The score of a pair is scale * (Dr * rotated query * rotated key), because the other parts are 0.
-// With a rotated query of 1 and rotated keys of 4, scale * Dr * 4 = 8 is the maximum of every row.
-// The i + 1 keys of query i have equal weight: the sum is i + 1, and with value(j) = j the output
+// The other parts of query and key are 0, so every score is scale * Dr * (rotated query) * (rotated
+// key), where Dr is the number of rotated channels. With a rotated query of 1 and rotated keys of
+// 4, every score is scale * Dr * 4 = 8, which is also the maximum of every row. The i + 1 keys of
+// query i have equal weight, so the sum of the exponentials is i + 1. With value(j) = j, the output
 // is the mean i / 2.
 #include "aclnnop/aclnn_flash_attention_score.h"
 #include "forward.hpp"
@@ -32,8 +33,8 @@ int main() {
         },
         aclnnFlashAttentionVarLenScoreV3);
 
-    // bf16 has 8 significant bits. P is rounded to bf16 before the products, and the results once
-    // more.
+    // bf16 has 8 significant bits. The operator rounds P to bf16 before the products, and then
+    // rounds the results once more.
     constexpr float bf16_steps = 0x1p-7f;
     out.compare(
         results, [](std::int64_t) { return scale * rope * 4; },

@@ -1,7 +1,8 @@
-// aclnnNsaCompress on two packed sequences of 64 and 48 tokens.
+// Calls aclnnNsaCompress on two packed sequences of 64 and 48 tokens.
 //
-// A window of 32 tokens begins at every 16th token of a sequence. With weights of 1 a row of the
-// output is the sum of its window: with input = the position in the sequence, 32 * start + 496.
+// A window of 32 tokens begins at every 16th token of a sequence. All weights are 1, so a row of
+// the output is the sum of its window. The input is the position in the sequence, so this sum is 32
+// * start + 496.
 #include "aclnnop/aclnn_nsa_compress.h"
 #include "runtime.hpp"
 

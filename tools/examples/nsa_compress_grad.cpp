@@ -1,7 +1,8 @@
-// aclnnNsaCompressGrad on two packed sequences of 64 and 48 tokens.
+// Calls aclnnNsaCompressGrad on two packed sequences of 64 and 48 tokens.
 //
-// With output gradients, inputs and weights of 1 the gradient of a token is the number of windows
-// that cover it, and the gradient of a weight the number of windows times D.
+// Output gradients, inputs and weights are 1. The gradient of a token is therefore the number of
+// windows that contain the token. The gradient of a weight is the number of windows times the head
+// size D.
 #include "aclnnop/aclnn_nsa_compress_grad.h"
 #include "runtime.hpp"
 

@@ -1,8 +1,9 @@
-// aclnnNsaSelectedAttention: every query attends to the key blocks in its list, here the blocks 0
-// and 3 of four.
+// Calls aclnnNsaSelectedAttention: every query attends to the key blocks in its list, here to the
+// blocks 0 and 3 of four.
 //
-// With query = 0 the listed keys have equal weight: the maximum is 0, and the sum 2 * block size.
-// With value = the index of the block the output is 1.5.
+// With query = 0 the keys of the listed blocks have equal weight. The maximum of the scores is 0,
+// and the sum of the exponentials is 2 * block size. The value of a key is the index of its block,
+// so the output is 1.5.
 #include "aclnnop/aclnn_nsa_selected_attention.h"
 #include "forward.hpp"
 

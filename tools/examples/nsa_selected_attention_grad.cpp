@@ -1,10 +1,10 @@
-// aclnnNsaSelectedAttentionGrad: every query attends to the key blocks in its list, here the blocks
-// 0 and 3 of four.
+// Calls aclnnNsaSelectedAttentionGrad: every query attends to the key blocks in its list, here to
+// the blocks 0 and 3 of four.
 //
-// With query = 0 the listed keys have equal weight: P = 1 / (2 * block size). With dy = 1, key =
-// value = the index of the block, and its mean 1.5 as attention output, dq = scale * Dv * (variance
-// of {0, 3}) = scale * Dv * 2.25, dk = 0, and dv is the number of queries times P in the listed
-// blocks, 0 in the others.
+// With query = 0 the keys of the listed blocks have equal weight: P = 1 / (2 * block size). Let dy
+// = 1, let key and value be the index of their block, and let the attention output be the mean 1.5.
+// With the head size Dv of value, dq is then scale * Dv * (variance of {0, 3}) = scale * Dv * 2.25,
+// and dk = 0. dv is the number of queries times P in the listed blocks, and 0 in the others.
 #include "aclnnop/aclnn_nsa_selected_attention_grad.h"
 #include "runtime.hpp"
 

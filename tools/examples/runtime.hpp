@@ -13,12 +13,12 @@
 #include "acl/acl.h"
 #include "aclnn/acl_meta.h"
 
-/// Shared code of the example programs: a device, tensors whose elements follow a formula, the two
-/// phases, and a table of results.
+/// Code that the example programs share: a device, tensors whose elements follow a formula, the two
+/// phases of an aclnn call, and a table of results.
 namespace example {
 
-/// Checks a status. Errors: std::runtime_error with the name of the function that did not return
-/// ACL_SUCCESS.
+/// Checks the status of an ACL function. Errors: std::runtime_error with the name of the function
+/// if the status is not ACL_SUCCESS.
 inline void demand(const char* function, int status) {
   if (status == ACL_SUCCESS) return;
   const char* text = aclGetRecentErrMsg();
@@ -43,7 +43,7 @@ class Buffer {
   void* address_ = nullptr;
 };
 
-/// An initialized device with a stream.
+/// Initializes the ACL runtime with a device and a stream, and releases them at the end.
 class Runtime {
  public:
   Runtime() {
@@ -59,8 +59,8 @@ class Runtime {
   Runtime(const Runtime&) = delete;
   Runtime& operator=(const Runtime&) = delete;
 
-  /// Runs both phases of an operator. `phase1` gets the two pointers that are the last parameters
-  /// of every phase-1 function.
+  /// Runs both phases of an aclnn operator. `phase1` computes the workspace size. It gets two
+  /// pointers, for the size and the executor: the last parameters of every phase-1 function.
   template <class Phase1, class Phase2>
   void run(Phase1&& phase1, Phase2&& phase2) {
     std::uint64_t size = 0;
@@ -75,7 +75,8 @@ class Runtime {
   aclrtStream stream_ = nullptr;
 };
 
-/// The element types of the examples: size in bytes, and conversion from float and to float.
+/// These functions describe the element types of the examples: the size in bytes, and the
+/// conversion from float and to float.
 inline std::size_t bytes_of(aclDataType type) {
   switch (type) {
     case ACL_UINT8:
@@ -107,7 +108,7 @@ inline float load(aclDataType type, const void* element) {
   return value;
 }
 
-/// Makes a contiguous tensor on the device whose element k is value(k).
+/// A contiguous tensor on the device. Element k is value(k).
 class Tensor {
  public:
   using Value = std::function<float(std::int64_t k)>;
@@ -126,7 +127,7 @@ class Tensor {
                               shape.data(), shape.size(), buffer_.address());
     if (!tensor_) throw std::runtime_error("aclCreateTensor did not create a tensor");
   }
-  /// Makes a tensor whose elements are all equal.
+  /// Makes a tensor with equal elements.
   Tensor(std::vector<std::int64_t> shape, aclDataType type, float value)
       : Tensor(std::move(shape), type, [value](std::int64_t) { return value; }) {}
   ~Tensor() { aclDestroyTensor(tensor_); }
@@ -158,7 +159,7 @@ class Tensor {
   aclTensor* tensor_ = nullptr;
 };
 
-/// Makes an int array on the host.
+/// An array of integers in host memory, such as a list of sequence lengths.
 class Array {
  public:
   explicit Array(const std::vector<std::int64_t>& values)
@@ -172,11 +173,11 @@ class Array {
   aclIntArray* array_;
 };
 
-/// Prints the results of an example next to the values of the formula.
+/// Compares the results of an example with their formulas, and prints both.
 class Results {
  public:
-  /// Checks that element k of `tensor` is expected(k), within `tolerance` times the largest
-  /// magnitude.
+  /// Checks that element k of `tensor` is expected(k). The allowed error is `tolerance` times the
+  /// largest magnitude of the expected values.
   void compare(const char* name, const Tensor& tensor, const Tensor::Value& expected,
                float tolerance = 0) {
     const std::vector<float> values = tensor.values();
@@ -194,14 +195,14 @@ class Results {
                 right ? "right" : "WRONG");
     all_right_ = all_right_ && right;
   }
-  /// Returns the exit code of the program: 0 if all results were right.
+  /// Returns the exit code of the program: 0 if all results were right, otherwise 1.
   int exit_code() const { return all_right_ ? 0 : 1; }
 
  private:
   bool all_right_ = true;
 };
 
-/// Runs `body` with a device and returns the exit code of the program.
+/// Runs `body` with a device, and returns the exit code of the program.
 template <class Body>
 int run(Body&& body) {
   try {

@@ -1,10 +1,11 @@
-// aclnnSparseFlashAttentionGrad: every query lists the four blocks of keys, in another order. The
-// value is null, so the values are the keys, and dKeyOut is the sum of both gradients.
+// Calls aclnnSparseFlashAttentionGrad: every query lists the four blocks of keys, but not in
+// ascending order. The argument `value` is null, so the keys are also the values, and dKeyOut is
+// the sum of both gradients.
 //
-// With query = 0 the listed keys have equal weight: P = 1 / 32. With dOut = 1, key = the index of
-// the block, and its mean 1.5 as attention output, dQuery = scale * 512 * (variance of {0, 1, 2,
-// 3}) = scale * 640. The gradient of the scores adds nothing to dKey, because query = 0; the
-// gradient of the values is the number of queries and heads times P.
+// With query = 0 the listed keys have equal weight: P = 1 / 32. Let dOut = 1, let a key be the
+// index of its block, and let the attention output be the mean 1.5. Then dQuery = scale * 512 *
+// (variance of {0, 1, 2, 3}) = scale * 640. Because query = 0, the scores contribute nothing to
+// dKey. The values contribute P times the number of queries and heads.
 #include "aclnnop/aclnn_sparse_flash_attention_grad.h"
 #include "runtime.hpp"
 

@@ -45,9 +45,10 @@ struct CheckOptions {
   Replace replace = Replace::own_results;
 };
 
-/// Suffix of the implementation name that marks the outputs of its second run on the same inputs.
+/// A kernel may run twice on the same inputs. The outputs of the second run have the implementation
+/// name plus this suffix.
 constexpr std::string_view second_run = "@2";
-/// Suffix of the implementation name in reports of cases whose inputs a forward computed.
+/// Suffix of the implementation name in a report on inputs that a forward kernel computed.
 constexpr std::string_view of_forward = "@forward";
 
 struct Judged {
@@ -68,8 +69,8 @@ class FileJudge {
 
   const fixtures::CaseRecord& record() const { return record_; }
 
-  /// With --given-inputs: the report on the inputs that are results of a forward. Empty if the
-  /// operator has no such inputs, or is judged without them.
+  /// With --given-inputs: judges those inputs that are results of a forward kernel, and returns the
+  /// report. Returns nothing if the operator has no such inputs, or if they cannot be judged.
   std::optional<Judged> judge_saved_values(const std::string& name,
                                            const fixtures::Actual& actual) {
     if (!options_.given_inputs || !actual.fault.empty()) return std::nullopt;
@@ -81,8 +82,8 @@ class FileJudge {
     return Judged{.report = std::move(*report), .unconfirmed = {}};
   }
 
-  /// Judges the outputs of one implementation. Errors: UsageError naming the part of the file that
-  /// contradicts the case.
+  /// Judges the outputs of one implementation. Errors: UsageError if the file contradicts the case;
+  /// the message names the part of the file.
   Judged judge(const std::string& name, const fixtures::Actual& actual) {
     if (!actual.fault.empty()) throw UsageError(actual.fault);
     if (const auto reason = without_tensors(case_))
@@ -103,8 +104,8 @@ class FileJudge {
                                   : conformance::numerics_from_json(actual.profile, io, Op::name);
   }
 
-  /// Replaces the inputs of the replay line by the inputs in the file.
-  /// Errors: UsageError if the case has no inputs that can be replaced.
+  /// Replaces the inputs that the replay line generates by the inputs in the file. Errors:
+  /// UsageError if the inputs of the case cannot be replaced.
   void take_given_inputs() {
     const std::string where = fmt::format("{}:/cases/{}", options_.file, record_.id);
     if (case_.track != conformance::Track::bound)
@@ -155,7 +156,8 @@ class FileJudge {
     return result;
   }
 
-  /// Returns a fact if the kernel declares another memory order of inputs than the file has.
+  /// Compares the memory order of the inputs in the file with the order that the kernel declares.
+  /// If they differ, returns a note for the report.
   std::optional<Fact> other_places(const spec::Numerics& numerics) const {
     using Suite = conformance::Suite<Op>;
     const auto declared = Suite::as_declared(case_.problem, case_.entry_point, numerics);
@@ -164,9 +166,8 @@ class FileJudge {
   }
 
   /// The documentation contradicts itself about the memory order of some inputs. If the numbers in
-  /// the report `first` are wrong and the numerics declare no order, judges the outputs again with
-  /// each other order. If the outputs pass with one of them, the returned report says so; otherwise
-  /// returns `first`.
+  /// the report `first` are wrong and the kernel declares no order, judges the outputs again with
+  /// each other order. Returns `first` unless one of these orders fits.
   CaseReport read_otherwise(CaseReport first, const typename Op::Outputs& outputs,
                             const spec::Numerics& numerics) {
     using Suite = conformance::Suite<Op>;
@@ -177,7 +178,8 @@ class FileJudge {
       other.problem = Suite::as_declared(case_.problem, case_.entry_point, reading.numerics);
       conformance::PreparedCase<Op> prepared(other, prepared_->inputs(numerics));
       CaseReport report = prepared.judge(outputs, numerics);
-      // Statistics that do not fit the other inputs are not judged: the order is not this one.
+      // Skip this order if the kernel fails with it, too, or if the outputs cannot be judged with
+      // it, because the saved softmax statistics do not fit.
       if (contribution(report.verdict) == ExitCode::nonconformant ||
           report.verdict == Verdict::not_applicable)
         continue;
@@ -203,10 +205,9 @@ class FileJudge {
     return result;
   }
 
-  /// Returns why the stored inputs differ from the inputs that the case has for these numerics.
-  /// Only exact cases have inputs that depend on the numerics.
-  /// Errors: std::invalid_argument if the inputs differ although no input of the case depends on
-  /// the numerics: the file was changed.
+  /// Explains why the stored inputs differ from those that the case generates for these numerics
+  /// (rounding behaviour). Only inputs with exactly known results depend on the numerics. Errors:
+  /// std::invalid_argument if other inputs differ: the file was changed.
   std::optional<Fact> other_inputs(const spec::Numerics& numerics) {
     if (options_.given_inputs) return std::nullopt;
     const auto inputs = conformance::named_tensors(prepared_->inputs(numerics));
@@ -259,14 +260,15 @@ std::string verdict_json(const Judged& judged) {
   return json.dump();
 }
 
-/// The verdicts on the outputs in one file, by implementation.
+/// The verdicts on the outputs in one file, sorted by implementation.
 struct Verdicts {
   conformance::Results results;
   std::map<std::string, fixtures::Verdicts> json;
   std::map<std::string, std::int64_t> unconfirmed;
 };
 
-/// Adds a report for outputs that cannot be judged. The other outputs of the file are still judged.
+/// Adds a report for outputs that cannot be judged, so that the other outputs of the file are still
+/// judged.
 void refuse(const CheckOptions& options, CaseReport report, const std::string& name,
             const std::string& why, Verdicts& verdicts) {
   report.implementation = name;
@@ -309,7 +311,7 @@ void judge_case(const CheckOptions& options, fixtures::CaseRecord record, Verdic
   }
 }
 
-/// Returns the expected contents of a case, which follow from its replay line. Errors: those of an
+/// Computes the expected contents of a stored case from its replay line. Errors: the errors of an
 /// invalid line, and StoreError for a damaged case.
 fixtures::Expectation expectation(const CheckOptions& options, const fixtures::CaseRecord& head) {
   const std::string where = fmt::format("{}:/cases/{}", options.file, head.id);
@@ -324,7 +326,8 @@ fixtures::Expectation expectation(const CheckOptions& options, const fixtures::C
   return expected;
 }
 
-/// Returns all cases of the file, or the selected case. Errors: UsageError if no case is found.
+/// Returns the ids of the cases to judge: the selected case, or all cases of the file. Errors:
+/// UsageError if the file contains no such case.
 std::vector<std::string> ids_to_judge(const CheckOptions& options, const fixtures::Reader& reader) {
   std::vector<std::string> ids = reading([&] { return reader.ids(); });
   if (options.id.empty()) return ids;
@@ -389,7 +392,7 @@ void write_reports(const CheckOptions& options, const conformance::Results& resu
   junit.on_end(results.summary);
 }
 
-/// Judges the outputs in the file, and describes the run.
+/// Judges the outputs in the file. The result also describes the run.
 Verdicts judged_file(const CheckOptions& options, const Context& context) {
   const auto start = std::chrono::steady_clock::now();
   stop_on_signals();
@@ -411,7 +414,7 @@ Verdicts judged_file(const CheckOptions& options, const Context& context) {
   return verdicts;
 }
 
-/// Prints that the file contains nothing to judge.
+/// Reports that the file contains no outputs to judge.
 ExitCode refuse_empty(const CheckOptions& options, const Context& context) {
   context.err << fmt::format(
       "assay: {} contains no outputs{} under /cases/<id>/actual; nothing was judged{}\n",
@@ -424,7 +427,7 @@ ExitCode refuse_empty(const CheckOptions& options, const Context& context) {
   return ExitCode::not_conclusive;
 }
 
-/// Writes the verdicts into the file, and prints which cases have none.
+/// Writes the verdicts into the file, and prints which cases got no verdict.
 void store_verdicts(const CheckOptions& options, Verdicts& verdicts, Deliveries& deliveries,
                     const Context& context) {
   const auto waits = [&] {

@@ -39,15 +39,15 @@ struct DumpOptions : OneCaseOptions {
   }
 };
 
-/// Writes files below a folder and prints the name of each.
+/// Writes arrays as files into a folder and prints the name of each file.
 class Dump {
  public:
   Dump(std::filesystem::path folder, std::ostream& out) : folder_(std::move(folder)), out_(out) {}
 
   std::int64_t count() const { return count_; }
 
-  /// Checks the folder. Errors: UsageError if it contains arrays of an earlier dump that this case
-  /// would not replace.
+  /// Checks that the folder contains no arrays of another dump that would remain next to the new
+  /// files. Errors: UsageError.
   void require_no_other_than(const std::set<std::string>& names) const {
     std::set<std::string> others;
     for (const char* const part : {"inputs", "actual", "expected", "radius", "tau", "stages"}) {
@@ -91,8 +91,8 @@ class Dump {
   std::int64_t count_ = 0;
 };
 
-/// Returns the judged elements in the shape of the output, with NaN for elements that are not
-/// judged.
+/// Adds the expected values, error bounds and tolerances of one output to the dump, in the shape of
+/// the output. Elements that are not judged become NaN.
 template <class Op>
 void add_expected(const conformance::Case<Op>& c, const conformance::Expected& expected,
                   const spec::Shape& shape, Dump& dump) {

@@ -30,13 +30,14 @@ char small(char letter) {
   return letter >= 'A' && letter <= 'Z' ? static_cast<char>(letter - 'A' + 'a') : letter;
 }
 
-/// Compares ids without regard to case.
+/// Compares two ids and ignores upper and lower case.
 bool same_letters(std::string_view a, std::string_view b) {
   return std::ranges::equal(a, b, {}, small, small);
 }
 
-/// Returns "; did you mean 'FAG-C20'?" if the word resembles a known name or is the end of an id.
-/// For the documented name of an entry point, returns the form that Assay accepts.
+/// Returns a hint for an unknown word: "; did you mean 'FAG-C20'?" if the word resembles a known
+/// name or is the end of an id. For the documented name of an entry point, returns the name that
+/// Assay accepts.
 std::string guess_of(const std::string& word) {
   if (const std::string hint = documented_hint(word); !hint.empty()) return hint;
   std::vector<std::string> known;
@@ -55,8 +56,9 @@ std::string guess_of(const std::string& word) {
                         : fmt::format("; did you mean '{}'?", fmt::join(ending, "' or '"));
 }
 
-/// Returns "any status but success", or the status code with the entry points whose documentation
-/// page states this code.
+/// Describes the status code that a kernel must return if a call violates the requirement. If only
+/// some entry points document a code, names the code with these entry points. The general answer is
+/// "any status but success".
 template <class Op>
 std::string refusal_text(const spec::Requirement<Op>& requirement) {
   const std::string any = "any status but success";
@@ -73,8 +75,8 @@ std::string refusal_text(const spec::Requirement<Op>& requirement) {
                               code, joined(named), any);
 }
 
-/// The standing of a requirement says which kind of source states it (docs/documents.md). It may
-/// differ between entry points. Returns each standing that occurs, once.
+/// Returns the standings of a requirement, each once. A standing is the kind of source that states
+/// the requirement (docs/documents.md); it may differ between entry points.
 template <class Op>
 std::vector<spec::Standing> standings_of(const spec::Requirement<Op>& requirement,
                                          const RequirementUse& use) {
@@ -88,7 +90,8 @@ std::vector<spec::Standing> standings_of(const spec::Requirement<Op>& requiremen
   return standings.empty() ? std::vector{requirement.standing} : standings;
 }
 
-/// Prints one line for each variant or violation, with the entry points whose planned calls use it.
+/// Prints one line for each variant (unusual legal form) or each violation of a requirement, with
+/// the entry points whose planned calls use it.
 template <class Way>
 void print_ways(std::string_view what, std::string_view id, const std::vector<Way>& ways,
                 const std::map<std::string, std::vector<std::string>>& taken_on,
@@ -136,7 +139,8 @@ void print(const spec::Requirement<Op>& requirement, const Context& context) {
                      conformance::counted(std::ssize(use.broken_on), "violation"));
 }
 
-/// Checks the name of a variant or violation. Errors: UsageError naming the existing ones.
+/// Checks that the requirement has a variant (unusual legal form) or a violation with this name.
+/// Errors: UsageError that lists the existing names.
 template <class Op>
 void require_way(const spec::Requirement<Op>& requirement, const std::string& name) {
   std::vector<std::string> names;
@@ -147,7 +151,7 @@ void require_way(const spec::Requirement<Op>& requirement, const std::string& na
                                  name, joined(names)));
 }
 
-/// Prints the requirement, also for the name of a variant or violation such as "FAG-C20:key".
+/// Prints a requirement. Also accepts the name of a variant or violation, such as "FAG-C20:key".
 bool explain_requirement(const std::string& word, const Context& context) {
   const std::size_t colon = word.find(':');
   const std::string id = word.substr(0, colon);
@@ -163,14 +167,14 @@ bool explain_requirement(const std::string& word, const Context& context) {
   return found;
 }
 
-/// Returns the cases of a default sweep. They are made only once.
+/// Returns the cases of a default sweep. The first call makes them; later calls reuse them.
 template <class Op>
 const std::vector<conformance::Case<Op>>& planned() {
   static const auto cases = conformance::sample<Op>({});
   return cases;
 }
 
-/// Returns whether the comma-separated `notes` contain `id`.
+/// Returns whether the comma-separated list `notes` contains `id`.
 bool cites(std::string_view notes, std::string_view id) {
   while (!notes.empty()) {
     const std::size_t comma = std::min(notes.find(','), notes.size());
@@ -180,8 +184,8 @@ bool cites(std::string_view notes, std::string_view id) {
   return false;
 }
 
-/// Prints what each source says about a contradiction or open point, which interpretation Assay
-/// uses, and which requirements cite it.
+/// Explains a contradiction or open point of the documentation: what each source says, which
+/// interpretation Assay uses, and which requirements cite it.
 bool explain_contradiction(const std::string& id, const Context& context) {
   const auto all = spec::contradictions();
   const auto point = std::ranges::find_if(
@@ -210,8 +214,8 @@ bool explain_contradiction(const std::string& id, const Context& context) {
   return true;
 }
 
-/// Prints a relation (a check that compares several runs), with the lines of all planned cases that
-/// use it.
+/// Prints a relation (a check that compares several runs of a kernel), and the replay lines of all
+/// planned cases that use it.
 bool explain_relation(const std::string& name, const Context& context) {
   std::ostream& out = context.out;
   std::int64_t operators = 0, cases = 0;
@@ -269,8 +273,8 @@ ExitCode explain_stored(const ExplainOptions& options, const Context& context) {
   return ExitCode::conformant;
 }
 
-/// Prints the rule that decides which sources a kernel must obey, and the meaning of each standing
-/// (kind of source).
+/// Prints the rule that decides which sources a kernel must obey. Also prints the meaning of each
+/// standing (kind of source).
 bool explain_documents(const std::string& word, const Context& context) {
   if (word != "documents") return false;
   context.out << fmt::format("the rule of the documents\n  {}\n", spec::rule_of_documents);
@@ -281,7 +285,7 @@ bool explain_documents(const std::string& word, const Context& context) {
   return true;
 }
 
-/// Prints the meaning of "decided by RULE" in a report.
+/// Explains the words "decided by RULE" in a report.
 bool explain_rule(const std::string& word, const Context& context) {
   const auto rule = std::ranges::find_if(
       conformance::rules, [&](const auto& one) { return same_letters(one.word, word); });
@@ -297,7 +301,7 @@ bool explain_rule(const std::string& word, const Context& context) {
   return true;
 }
 
-/// Prints the meaning of a verdict and the rules that give it.
+/// Explains a verdict, and lists the rules that lead to it.
 bool explain_verdict(const std::string& word, const Context& context) {
   const auto& known = spec::spellings_of<conformance::Verdict>.entries;
   const auto named =

@@ -40,21 +40,21 @@ struct ExportOptions {
   bool is_golden = false;  ///< print how the references were computed; fail if one is uncertain
   PlanFlags plan;
 
-  /// The limit of elements in a case. The default limit applies only to files with tensors; files
-  /// of recipes have no limit by default.
+  /// The largest number of elements of an exported case. By default only files with tensors have a
+  /// limit; files of recipes (cases without tensors) have none.
   std::int64_t limit() const { return largest.value_or(recipe_only ? unlimited : 1'048'576); }
   Contents contents() const { return recipe_only ? Contents::recipe : Contents::tensors; }
 };
 
-/// The exported cases of one operator, and the number of cases that were left out for each reason.
+/// The exported cases of one operator, and how many cases were left out for each reason.
 template <class Op>
 struct Chosen {
   std::vector<conformance::Case<Op>> cases;
   std::int64_t large = 0, calls = 0, relations = 0, only = 0;
 };
 
-/// The number of cases written, and the number of elements for each method that computed their
-/// references.
+/// The number of written cases, and how their references were computed: for each method, the number
+/// of elements that it computed.
 struct Golden {
   std::int64_t cases = 0, repeated = 0;
   conformance::Certainty certainty;
@@ -80,11 +80,12 @@ Chosen<Op> chosen_cases(const ExportOptions& options) {
   return chosen;
 }
 
-/// The choices that a user has if no exact inputs exist for a case with these numerics.
+/// The action if Assay finds no inputs with exactly known results for a case: leave out the case,
+/// store only its recipe (a description without tensors), or refuse the export.
 enum class Inexact { left_out, recipe, refused };
 
 /// Returns the record to store for a case; nothing if the case is left out. Errors: UsageError if
-/// the case is refused.
+/// `inexact` refuses cases without inputs that have exactly known results.
 template <class Op>
 std::optional<fixtures::CaseRecord> record_of(const ExportOptions& options,
                                               const conformance::Case<Op>& c,
@@ -104,7 +105,8 @@ std::optional<fixtures::CaseRecord> record_of(const ExportOptions& options,
   }
 }
 
-/// On a terminal, overwrites one line with the progress; elsewhere prints a line from time to time.
+/// Prints the progress. On a terminal it overwrites one line; otherwise it prints a new line every
+/// few seconds.
 class Progress {
  public:
   Progress(const Context& context, std::int64_t cases) : context_(context), cases_(cases) {
@@ -153,13 +155,15 @@ std::string size_text(std::int64_t bytes) {
                                 : fmt::format("{:.1f} MB", size / 1e6);
 }
 
-/// Prints the size before the first case: an export may take long, and a disk may be small.
+/// Prints the estimated file size before the first case is written: the export may take long, and
+/// the disk may be too small.
 void print_size(std::int64_t cases, const ExportSize& size, std::ostream& out) {
   out << fmt::format("{}, about {}\n", conformance::counted(cases, "case"), size_text(size.bytes()))
       << std::flush;
 }
 
-/// Returns the result of `make`. If `make` throws, adds the name of the case to the error.
+/// Calls `make` and returns its result. If `make` throws, adds the command line of the case to the
+/// error.
 template <class Op, class Make>
 auto named(const conformance::Case<Op>& c, const Make& make) {
   try {
@@ -169,8 +173,8 @@ auto named(const conformance::Case<Op>& c, const Make& make) {
   }
 }
 
-/// Writes the cases, with the outputs of the named implementation. Adds to `golden` how their
-/// references were computed.
+/// Writes the cases, with the outputs of the selected implementation if there is one. Counts in
+/// `golden` how the references were computed.
 template <class Op>
 void write_cases(const ExportOptions& options, const std::vector<conformance::Case<Op>>& cases,
                  fixtures::Writer& writer, Inexact inexact, const Context& context, Golden& golden,
@@ -185,8 +189,8 @@ void write_cases(const ExportOptions& options, const std::vector<conformance::Ca
   std::set<std::string> lines;
   for (auto c : cases) {
     if (context.stop) throw Stopped(options.file);
-    // Two cases may differ only in the memory order of inputs about which the documentation
-    // contradicts itself.
+    // Use the memory order that the kernel declares for inputs about which the documentation
+    // contradicts itself. This can make two cases of the plan equal.
     c.problem = conformance::Suite<Op>::as_declared(c.problem, c.entry_point,
                                                     implementation
                                                         ? implementation->numerics(c.problem)
@@ -214,8 +218,8 @@ void write_cases(const ExportOptions& options, const std::vector<conformance::Ca
   }
 }
 
-/// Prints the last sentence, for example "cases.h5 contains 3 cases, with inputs and expected
-/// values."
+/// Prints the last line of the command, for example "cases.h5 contains 3 cases, with inputs and
+/// expected values."
 void print_written(const ExportOptions& options, std::int64_t cases, const std::string& certified,
                    std::ostream& out) {
   out << fmt::format(
@@ -225,7 +229,8 @@ void print_written(const ExportOptions& options, std::int64_t cases, const std::
       certified);
 }
 
-/// Prints the last sentence; before it, for a golden file, how the references were computed.
+/// Prints the last line of the command. For a golden file (all references certified), first prints
+/// how the references were computed.
 ExitCode conclude(const ExportOptions& options, std::int64_t cases, const Golden& golden,
                   std::ostream& out) {
   if (!options.is_golden) {
@@ -311,7 +316,8 @@ ExitCode export_one(const ExportOptions& options, const conformance::Case<Op>& c
   return conclude(options, golden.cases, golden, context.out);
 }
 
-/// Returns the case of a replay line. Errors: UsageError naming the line.
+/// Parses a replay line into a case. Errors: UsageError that names the line if it is invalid or if
+/// its case has no tensors.
 template <class Op>
 conformance::Case<Op> case_with_tensors(const conformance::CaseLine& line) {
   try {
@@ -323,7 +329,8 @@ conformance::Case<Op> case_with_tensors(const conformance::CaseLine& line) {
   }
 }
 
-/// Writes the cases of replay lines. If several lines name the same case, it is stored once.
+/// Writes the cases that the replay lines describe. If several lines describe the same case, the
+/// file contains it once.
 ExitCode export_lines(const ExportOptions& options, const Context& context) {
   std::vector<conformance::CaseLine> lines;
   for (const conformance::CaseText& text : options.lines.texts)
@@ -346,8 +353,8 @@ ExitCode export_lines(const ExportOptions& options, const Context& context) {
   return conclude(options, std::ssize(stored), golden, context.out);
 }
 
-/// Checks that no flag selects cases from a plan, because the flag `named` already names the cases.
-/// Errors: UsageError.
+/// Checks that no flag selects cases from a plan, because the flag `named` already names the cases
+/// to export. Errors: UsageError.
 void require_no_plan(const CLI::App& app, std::string_view named) {
   for (const char* flag : {"--only", "--largest", "--seed", "--random", "--product", "--upstream",
                            "--documents", "--cases", "--full"})

@@ -12,7 +12,7 @@
 
 namespace assay::cli {
 
-/// Estimates the size of a file of cases from the calls alone, before anything is computed.
+/// Estimates the size of a case file from the shapes alone, before any tensor is computed.
 class ExportSize {
  public:
   explicit ExportSize(Contents contents, bool with_outputs)
@@ -35,7 +35,7 @@ class ExportSize {
   }
 
  private:
-  /// Overhead of HDF5 for groups, attributes, texts and headers (bytes, measured).
+  /// Measured overhead per case of HDF5 groups, attributes, texts and headers (bytes).
   static constexpr std::int64_t recipe_overhead = 7'500, case_overhead = 15'000;
   static constexpr std::int64_t value_radius_tau = 8 + 8 + 4;
 
@@ -47,7 +47,7 @@ class ExportSize {
     return names;
   }
 
-  /// The fraction of an output's rows that is judged.
+  /// Returns the fraction of the output rows that is judged.
   template <class Op>
   static double judged_share(const conformance::Case<Op>& c) {
     if (c.rows == 0) return 1;
@@ -66,8 +66,8 @@ class ExportSize {
     if (with_outputs_) bytes_ += static_cast<std::int64_t>(elements) * size;
   }
 
-  /// A mask with the number of elements of a compressed mask is one of a few constant masks, each
-  /// of which is stored only once.
+  /// Adds the size of an input. A mask with this number of elements is compressed. The file stores
+  /// equal compressed masks only once, because there are only a few different ones.
   void add_input(std::string_view name, const spec::Parameter& input) {
     constexpr std::int64_t compressed = 2048 * 2048;
     const std::int64_t elements = spec::element_count(input.shape);

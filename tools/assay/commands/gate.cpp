@@ -30,18 +30,18 @@ struct GateOptions {
   std::string asked;  ///< the words of the command, see asked_line()
 };
 
-/// A failing case runs again for at most this time (seconds), to see whether it always fails.
+/// Time limit for running a failing case again, to see whether it always fails (seconds).
 constexpr double repeat_seconds = 1;
 
-/// Returns the operators that the kernel offers. Prints those that it does not offer only if the
-/// user wants details.
+/// Returns the operators that the kernel supports. Prints the unsupported operators only with
+/// --verbose.
 Parts parts_of(const GateOptions& options, const Context& context) {
   std::ostream silence(nullptr);
   return sweep_parts(options.operator_name, context.registry, options.implementation, options.plan,
                      context.verbose ? context.err : silence);
 }
 
-/// Judges the cases until the first failure.
+/// Judges the cases one by one and stops after the first failure.
 conformance::Results judged(const GateOptions& options, const Parts& parts,
                             const Context& context) {
   SlowCasePrinter slow;
@@ -66,7 +66,8 @@ conformance::Results judged(const GateOptions& options, const Parts& parts,
   return collected.results();
 }
 
-/// Without a numerically judged case, a kernel that does not fail is not known to conform.
+/// Returns the exit code. If no case was judged numerically, the result is not conclusive, even if
+/// nothing failed.
 ExitCode code_of(const conformance::Summary& summary) {
   const ExitCode code = summary.exit_code();
   if (summary.interrupted) return ExitCode::not_conclusive;

@@ -22,7 +22,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-/// The column names and rows of one list.
+/// A printed table: its column names and its rows.
 struct Listing {
   std::vector<std::string> head;
   std::vector<std::vector<std::string>> rows;
@@ -47,8 +47,8 @@ Listing entry_points(const Registry&, const spec::Policy&) {
   return listing;
 }
 
-/// Lists requirements. Leaves out requirements that only the vendor's code states if the policy
-/// ignores them.
+/// Lists the requirements. If the policy ignores requirements that only the vendor's code states,
+/// leaves them out.
 Listing requirements(const Registry&, const spec::Policy& policy) {
   Listing listing{.head = {"requirement", "standing", "sides", "statement"}, .rows = {}};
   for_each_operator([&]<class Op> {
@@ -152,7 +152,7 @@ struct ListOptions {
   PlanFlags plan;
 };
 
-/// Counts what cases exercised, for the last sentence of the list.
+/// Counts requirements that no case exercised, and other gaps, for the last line of the list.
 struct CoverageCount {
   std::int64_t unexercised = 0, uncovered = 0;
 
@@ -167,7 +167,7 @@ struct CoverageCount {
   }
 };
 
-/// Returns the coverage of a sweep in which every planned case conforms.
+/// Computes the coverage that a sweep reaches if every planned case passes.
 template <class Op>
 Coverage planned_coverage(const Planned<Op>& planned, const spec::Policy& policy) {
   Coverage coverage{.requirements = conformance::requirement_coverage<Op>(policy),
@@ -191,8 +191,8 @@ Coverage planned_coverage(const Planned<Op>& planned, const spec::Policy& policy
   return coverage;
 }
 
-/// Plans with the next seeds, too, and removes the values that these plans contain from the missing
-/// values of each size.
+/// Removes sizes from the list of missing sizes if a plan with one of the next seeds contains them.
+/// Plans are random, so one plan does not contain every size.
 template <class Op>
 void complete_sizes(std::vector<conformance::SizeCoverage>& sizes, PlanFlags flags) {
   const std::uint64_t seed = flags.seed;
@@ -238,7 +238,8 @@ ExitCode list_coverage(const ListOptions& options, const Context& context) {
   return ExitCode::conformant;
 }
 
-/// Returns the last sentence of lists: "6 operators." or "8 lists: 6 operators, 18 entry points."
+/// Returns the last line of the command, for example "6 operators." or "8 lists: 6 operators, 18
+/// entry points."
 std::string count_text(const std::vector<std::pair<std::string, std::size_t>>& counts) {
   std::string text;
   for (const auto& [name, count] : counts) {
@@ -276,8 +277,8 @@ ExitCode list(const ListOptions& options, const Context& context) {
   return ExitCode::conformant;
 }
 
-/// Checks the combination of flags. Errors: UsageError for a flag that has no effect with the other
-/// flags, or that needs a missing flag.
+/// Checks the combination of flags. Errors: UsageError if a flag has no effect together with the
+/// other flags, or if a flag that it needs is missing.
 void require_use_of_flags(const CLI::App& app, const ListOptions& options) {
   std::string of_plan;
   for (const char* flag : {"--seed", "--random", "--product", "--only", "--cases", "--full"})

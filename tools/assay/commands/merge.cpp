@@ -35,8 +35,8 @@ struct MergeOptions {
   bool unfinished = false;
 };
 
-/// Returns the verdict that the sweep itself stored for a case: other programs may have added more
-/// verdicts.
+/// Returns the verdict that the sweep stored for a case. Ignores verdicts that other programs added
+/// later.
 const std::string& verdict_of_sweep(const fixtures::CaseRecord& record, const Results& results,
                                     const std::string& where) {
   if (record.verdicts.size() == 1) return record.verdicts.begin()->second;
@@ -46,7 +46,8 @@ const std::string& verdict_of_sweep(const fixtures::CaseRecord& record, const Re
                                record.verdicts.size(), results.environment.implementation));
 }
 
-/// Reads the results in a store: its description, and the reports of its cases in execution order.
+/// Reads the results in a case file: the description of the sweep, and the reports of its cases in
+/// the order in which they ran.
 Results read_store(const fixtures::Reader& reader, const std::string& path) {
   const std::string description = reading([&] { return reader.description(); });
   if (description.empty())
@@ -66,14 +67,15 @@ Results read_store(const fixtures::Reader& reader, const std::string& path) {
   return results;
 }
 
-/// A part that the command line names, and the reader of its file of cases; none if the part is a
-/// report.
+/// One part of a sweep, named on the command line. `reader` reads its case file; null if the part
+/// is a report.
 struct Given {
   SweepShard shard;
   std::unique_ptr<fixtures::Reader> reader;
 };
 
-/// Reads a part. Parts come from other machines, so they are checked as untrusted input.
+/// Reads one part of a sweep. The part may come from another machine, so the file is checked as
+/// untrusted input.
 Given given(const std::string& path) {
   if (!std::filesystem::exists(path) && std::filesystem::is_directory(path + ".parts"))
     throw UsageError(fmt::format(
@@ -95,9 +97,8 @@ Given given(const std::string& path) {
   return part;
 }
 
-/// Stores tensors only for the first failing cases of each operator, up to the same limit as a
-/// sweep in one process. (Each part may have reached this limit, so together the parts may contain
-/// more.)
+/// Limits the stored tensors to the first failing cases of each operator, as a sweep in one process
+/// does. Each part may have reached this limit by itself, so all parts together may contain more.
 class Evidence {
  public:
   void limit(fixtures::CaseRecord& record) {
@@ -111,7 +112,7 @@ class Evidence {
   std::map<std::string, int> kept_;
 };
 
-/// Writes the cases of all parts in the order of the whole sweep.
+/// Writes the cases of all parts into one file, in the order of the whole sweep.
 void write_store(const std::string& path, const Results& results, const std::vector<Given>& parts) {
   std::map<std::string, const fixtures::Reader*> reader_of;
   for (const Given& part : parts)
@@ -148,7 +149,7 @@ void write_texts(const MergeOptions& options, const Results& results, Deliveries
   }
 }
 
-/// Reads the parts. Errors: UsageError.
+/// Reads all parts of the sweep. Errors: UsageError.
 std::vector<Given> read_parts(const MergeOptions& options) {
   std::vector<Given> parts;
   for (const std::string& path : options.parts) {
@@ -160,7 +161,7 @@ std::vector<Given> read_parts(const MergeOptions& options) {
   return parts;
 }
 
-/// Joins the results of the parts. Errors: UsageError if they are not those of one sweep.
+/// Joins the results of the parts. Errors: UsageError if the parts belong to different sweeps.
 Results joined_results(const MergeOptions& options, const std::vector<Given>& parts) {
   std::vector<SweepShard> shards;
   for (const Given& part : parts) shards.push_back(part.shard);
@@ -172,7 +173,7 @@ Results joined_results(const MergeOptions& options, const std::vector<Given>& pa
   }
 }
 
-/// Prints the files that were written, `words`, and how the sweep ended.
+/// Prints the names of the written files, then `words`, then how the sweep ended.
 ExitCode end(const MergeOptions& options, const Results& results, const std::string& words,
              const Deliveries& deliveries, const Context& context) {
   std::ostream& out = context_for(options.files.texts(), context).out;

@@ -39,7 +39,7 @@ struct PackOptions {
   bool list = false, whole = false;
 };
 
-/// The pack that is being written.
+/// The pack (a folder of test vectors) that is being written.
 struct Pack {
   fixtures::PackWriter& writer;
   std::string recipes = {};

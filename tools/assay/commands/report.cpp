@@ -24,8 +24,9 @@ using conformance::Results;
 struct ReportOptions {
   std::string report, html, json;
   Replace replace = Replace::own_results;
-  /// `report` is compared with the first of these reports. The page shows all of them, and also a
-  /// kill table (of `assay mutants`) and a trace (of `assay device plan`).
+  /// Paths of other files to show. `report` is compared with the first earlier report. The HTML
+  /// page shows all reports, and may also show the results of `assay mutants` and the trace of
+  /// `assay device plan`.
   std::vector<std::string> before;
 };
 
@@ -61,8 +62,8 @@ void print_changes(const Changes& changes, const Results& now, const Results& be
                      conformance::counted(changes.count(Change::improvement), "improvement"));
 }
 
-/// Prints the changes since the first of the earlier reports. The exit code says whether a
-/// regression was found, and whether anything was compared.
+/// Prints what changed since the first earlier report. The exit code says whether there is a
+/// regression, and whether the reports could be compared.
 ExitCode compare(const ReportOptions& options, const Results& results, const Results& before,
                  std::ostream& out, Deliveries& deliveries, const Context& context) {
   const Changes changes = changes_between(results, before);

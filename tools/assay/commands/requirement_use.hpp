@@ -10,8 +10,9 @@
 
 namespace assay::cli {
 
-/// Returns the standing of a requirement, such as "documented". If it differs between entry points,
-/// lists all standings: "documented for u1, u3; page for u2; else upstream".
+/// Returns the standing of a requirement: the kind of source that states it, such as "documented".
+/// If the standing differs between entry points, lists all: "documented for u1, u3; page for u2;
+/// else upstream".
 template <class Op>
 std::string standing_text(const spec::Requirement<Op>& requirement) {
   if (requirement.stated_for.empty() && requirement.page_for.empty())
@@ -32,7 +33,7 @@ std::string standing_text(const spec::Requirement<Op>& requirement) {
   return text;
 }
 
-/// The planned cases that exercise one requirement.
+/// Says which entry points and planned calls exercise one requirement.
 struct RequirementUse {
   std::vector<std::string>
       entry_points;  ///< entry points with a call to which the requirement applies

@@ -34,14 +34,15 @@ struct RunOptions : OneCaseOptions {
   }
 };
 
-/// A report on a part of a pair, and its heading.
+/// One of the reports on a forward kernel and its gradient kernel, with its heading.
 struct Part {
   const char* name;
   std::string heading;
   conformance::CaseReport report;
 };
 
-/// Returns the reports on a pair. Each has the line that repeats the pair.
+/// Returns the reports on a pair (a forward kernel and a gradient kernel). Every report contains
+/// the command line that repeats the run.
 std::vector<Part> parts_of(const conformance::PairReport& pair, const std::string& line,
                            const std::string& forward, const std::string& gradient) {
   std::vector<Part> parts = {{"forward", "forward, " + forward, pair.forward}};
@@ -72,8 +73,8 @@ void print_pair(const conformance::PairReport& pair, const std::vector<Part>& pa
   context.out << json.dump(1) << '\n';
 }
 
-/// Refuses a case with a formula of the user for kernels that compute only the documented
-/// attention.
+/// Reports an error if the case uses a formula of the user but the kernel computes only the
+/// documented attention.
 template <class Op>
 void require_formula_computed(const std::string& variant, spec::Implementation<Op>& kernel,
                               const std::string& implementation) {
@@ -95,7 +96,7 @@ void require_part_computed(const conformance::Case<Op>& c, spec::Implementation<
       c.part, implementation));
 }
 
-/// Judges a gradient together with the forward of --forward.
+/// Judges a gradient kernel together with the forward kernel that --forward names.
 template <class Op>
 ExitCode run_pair(const RunOptions& options, const conformance::Case<Op>& c,
                   const Context& context) {

@@ -38,7 +38,7 @@ void print(const CaseReport& failing, const ShrunkCase& shrunk, const CaseReport
               : fmt::format(" The smallest failing case found is case {}.\n", smallest.id));
 }
 
-/// Prints the report of a case that does not fail.
+/// Reports that the case does not fail, so there is nothing to shrink.
 ExitCode refuse_conforming(const CaseReport& report, bool as_json, const Context& context) {
   if (as_json)
     context.out << nlohmann::ordered_json::parse(conformance::to_json(report)).dump(1) << '\n';
@@ -62,7 +62,8 @@ void print_json(const CaseReport& failing, const ShrunkCase& shrunk, const CaseR
       << '\n';
 }
 
-/// Finds the smallest similar case that fails, and numerics that explain the failure.
+/// Finds the smallest similar case that fails. Also searches for numerics (rounding behaviour) that
+/// explain the failure.
 template <class Op>
 auto smallest_of(const conformance::Case<Op>& c, const CaseReport& failing,
                  const OneCaseOptions& options, Recorder<Op>& recorder, const Context& context) {

@@ -20,8 +20,8 @@
 
 namespace assay::cli {
 
-/// Shrinks a failing case, whose report is `failing`: searches for the smallest case that fails in
-/// the same way, and returns it. `fresh` makes a new kernel, for runs of a single case. If the
+/// Searches for the smallest case that fails in the same way as `c`, and returns the case.
+/// `failing` is the report on `c`. `fresh` makes a new kernel for runs of a single case. If the
 /// search ends early, it stores the fields that it did not try in `untried`.
 template <class Op>
 conformance::Shrunk<Op> shrunk(const conformance::Case<Op>& c,
@@ -36,7 +36,7 @@ conformance::Shrunk<Op> shrunk(const conformance::Case<Op>& c,
     recorder.take();
     return report;
   };
-  // While the same case is repeated, the same kernel object is used.
+  // Repeated runs of one case share a kernel object; a new case gets a new one.
   std::unique_ptr<spec::Implementation<Op>> kernel;
   std::string line;
   const conformance::CaseJudge<Op> alone = [&](const conformance::Case<Op>& again) {
@@ -54,9 +54,10 @@ conformance::Shrunk<Op> shrunk(const conformance::Case<Op>& c,
   return result;
 }
 
-/// Searches for numerics with which the kernel would conform on an ordinary case and on nearly all
-/// of `failing`, the cases of one cause. Returns these numerics; none if the failure is not
-/// numerical, or if the shrunk case does not fail every time.
+/// Searches for numerics (a rounding behaviour) that would explain the failure. With these
+/// numerics, the kernel must pass an ordinary case and nearly all cases in `failing`, which fail
+/// for the same cause. Returns no numerics if the failure is not numerical, or if the shrunk case
+/// does not fail every time.
 template <class Op>
 conformance::NumericsFit fitting_numerics(const conformance::Shrunk<Op>& result,
                                           const std::vector<conformance::Case<Op>>& failing,
@@ -77,8 +78,8 @@ conformance::NumericsFit fitting_numerics(const conformance::Shrunk<Op>& result,
   return fit;
 }
 
-/// Returns the facts about a shrunk case for a report. `cases`: the number of cases with the same
-/// cause.
+/// Makes the entry of the report about a failing case and the smallest similar case. `cases` is the
+/// number of failing cases with the same cause.
 template <class Op>
 conformance::ShrunkCase shrunk_case(const conformance::CaseReport& failing,
                                     const conformance::Shrunk<Op>& result,

@@ -38,7 +38,7 @@ namespace {
 using conformance::CaseReport;
 using conformance::Summary;
 
-/// The report of --last-failed, whose failing cases run again.
+/// The report that --last-failed names: the sweep runs its failing cases again.
 struct LastReport {
   std::string path;
   conformance::Results results;
@@ -59,9 +59,9 @@ struct SweepOptions {
   std::string asked;  ///< the command line without result files, see asked_line()
 };
 
-/// Limits of the total time for shrinking in a sweep. Shrinking may take as long as the time budget
-/// of the sweep, but not less than the lower and not more than the upper limit. Without a budget,
-/// the upper limit applies.
+/// Limits of the total time in which a sweep searches for smaller failing cases (seconds). The
+/// search may take as long as the time budget of the sweep, clamped to these limits. Without a
+/// budget, the upper limit applies.
 constexpr double least_shrink_seconds = 10, most_shrink_seconds = 40;
 
 SweepPart& part_of(const Parts& parts, const CaseReport& report) {
@@ -69,8 +69,8 @@ SweepPart& part_of(const Parts& parts, const CaseReport& report) {
                              [](const auto& part) { return part->operator_name(); });
 }
 
-/// Returns at most `wanted` failing cases, the first one of each different fault. Each comes with
-/// the smallest case that fails in the same way.
+/// For the first failing case of each different fault, at most `wanted` cases, finds the smallest
+/// case that fails in the same way. Returns both cases.
 std::vector<conformance::ShrunkCase> shrunk_failures(const std::vector<CaseReport>& reports,
                                                      std::int64_t wanted, double seconds,
                                                      const Parts& parts, const Context& context) {
@@ -94,8 +94,9 @@ std::vector<conformance::ShrunkCase> shrunk_failures(const std::vector<CaseRepor
   return result;
 }
 
-/// How a sweep ended: it finished, it was stopped, or its time budget was spent. This is determined
-/// before the last lines are printed, because the report contains the exit code.
+/// The reason why a sweep ended (all cases finished, a stop, or the time budget), as an exit code
+/// and texts. The sweep determines it before it prints the last lines, because the report contains
+/// the exit code.
 struct Conclusion {
   ExitCode code = ExitCode::conformant;
   std::string words, warning;  ///< texts for standard output and standard error
@@ -121,8 +122,8 @@ Conclusion conclude(const conformance::Results& results, const SweepOptions& opt
   return {code, words.str(), ""};
 }
 
-/// The destinations of the results. Paths are made absolute before a kernel runs, because a kernel
-/// may change the current folder.
+/// Functions that write the result files. Each stores the absolute path of its file, because a
+/// kernel may change the current folder.
 struct Sinks {
   conformance::Sink report, html, junit;
 };
@@ -140,15 +141,15 @@ void require_usable(const SweepOptions& options) {
     throw UsageError(
         "--report is the file of --last-failed: failures that --budget or --fail-fast skips "
         "would be lost; name another file for --report");
-  // --report may replace the report of --last-failed.
+  // The report that --last-failed reads is not in this list, because --report may replace it.
   const bool has_lines = options.plan.lines.flag == "--lines";
   options.files.require_writable({{"--lines", has_lines ? options.plan.lines.path : ""},
                                   {"--cases", options.plan.cases.path},
                                   {"--baseline", options.exit.baseline.path()}});
 }
 
-/// The cases to run, the text by which the store recognizes the sweep, and (if only a part of the
-/// sweep runs) the shard.
+/// The cases to run, the text that identifies the sweep in its case file, and (if only a part of
+/// the sweep runs) the part.
 struct SweepPlan {
   Order order;
   std::string text;
@@ -170,7 +171,7 @@ SweepPlan plan_of(const Parts& parts, const SweepOptions& options) {
   return plan;
 }
 
-/// Returns the lines of the cases in a report that failed or were not conclusive.
+/// Returns the replay lines of those cases in a report that failed or were not conclusive.
 conformance::CaseText failed_lines(const LastReport& last) {
   conformance::CaseText failed{.name = last.path, .text = {}};
   for (const CaseReport& report : last.results.cases)
@@ -179,7 +180,7 @@ conformance::CaseText failed_lines(const LastReport& last) {
   return failed;
 }
 
-/// Flags that name cases instead of planning them.
+/// Declares the flags that name the cases to run instead of planning them.
 void declare_lines(CLI::App& app, SweepOptions& options) {
   add_case_files(
       app, "--lines", options.plan.lines,
@@ -191,8 +192,8 @@ void declare_lines(CLI::App& app, SweepOptions& options) {
             "instead of a plan, the cases that failed in this report.json");
 }
 
-/// Checks that only one flag selects the cases. Errors: UsageError if another flag is combined with
-/// one that names the cases.
+/// Checks that only one flag selects the cases. Errors: UsageError if the command line combines
+/// --lines or --last-failed with another such flag.
 void require_one_choice(const CLI::App& app) {
   const char* const all[] = {"--lines",   "--last-failed", "--seed", "--random",
                              "--product", "--cases",       "--full"};
@@ -203,10 +204,10 @@ void require_one_choice(const CLI::App& app) {
             fmt::format("{} already names the cases, so {} has no effect", all[named], all[other]));
 }
 
-/// Selects the implementation that failed, unless the user names another one. The report may come
-/// from another person, so its implementation is used only if it is registered in this program; a
-/// command in the report is never executed.
-/// Errors: UsageError if the implementation is not registered.
+/// If the user names no implementation, selects the one that failed in the earlier report. The
+/// report may come from another person. Therefore only implementations that are registered in this
+/// program are accepted, and a command in the report is never executed. Errors: UsageError if the
+/// implementation is not registered.
 void choose_implementation(SweepOptions& options, const Context& context) {
   std::string& name = options.implementation.name;
   const std::string& failed = options.last->results.environment.implementation;
@@ -222,7 +223,7 @@ void choose_implementation(SweepOptions& options, const Context& context) {
   name = failed;
 }
 
-/// Selects the cases to run. Returns false if no failed case is left that could be run again.
+/// Selects the cases to run. Returns false if no case of the earlier report failed.
 bool choose_lines(const CLI::App& app, SweepOptions& options, const Context& context) {
   require_one_choice(app);
   if (!options.last) return true;
@@ -234,7 +235,7 @@ bool choose_lines(const CLI::App& app, SweepOptions& options, const Context& con
   return false;
 }
 
-/// Writes result files without cases, so that programs that expect the files find them.
+/// Writes result files without cases, so that programs that expect these files find them.
 void publish_none(const SweepOptions& options, const Context& context) {
   options.files.require_writable();
   conformance::Results none;
@@ -248,21 +249,21 @@ void publish_none(const SweepOptions& options, const Context& context) {
       .on_end(none.summary);
 }
 
-/// A sweep, step by step.
+/// The steps of a sweep, in the order in which they are called.
 class SweepSteps {
  public:
-  /// Selects the cases to run and opens the destinations. Errors: UsageError.
+  /// Selects the cases to run, and opens the result files. Errors: UsageError.
   SweepSteps(const SweepOptions& options, const Context& context);
 
-  /// Opens the store and reads the cases that an earlier run finished. Errors: UsageError.
+  /// Opens the case file and reads the cases that an earlier run finished. Errors: UsageError.
   void open_store();
   /// Judges the cases.
   void judge();
-  /// Shrinks the first failures, and determines how the sweep ended.
+  /// Finds smaller cases for the first failing ones, and determines how the sweep ended.
   void conclude_results();
-  /// Prints the results, and writes the files that can be written only after the last case.
+  /// Prints the results. Also writes those files that can be written only after the last case.
   void write();
-  /// Writes the state from which the sweep can resume, and prints how the sweep ended.
+  /// Writes the state from which a later run can resume the sweep, and prints how the sweep ended.
   ExitCode end();
 
  private:
@@ -388,7 +389,8 @@ void SweepSteps::conclude_results() {
 void SweepSteps::write() {
   const Context output = context_for(options_.files.texts(), context_);
   print_results(results_, context_.typed, detail_of(context_), output.out);
-  // A report on standard output is written only here, because it cannot be replaced later.
+  // A report on standard output is written only here, when it is final: it could not be replaced
+  // later.
   const bool says_more = !results_.shrunk.empty() || results_.shard ||
                          results_.summary.ends_with != results_.summary.exit_code();
   if (sinks_.report && (says_more || is_standard_output(options_.files.report)))
@@ -399,8 +401,9 @@ void SweepSteps::write() {
 }
 
 ExitCode SweepSteps::end() {
-  // This is the last step, so that after a kill before it the next run can resume all finished
-  // cases. The next run also runs the cases that a stop or a time budget skipped.
+  // Marks the file as complete. This step is the last one: if the process is killed earlier, the
+  // next run resumes with all finished cases. If a stop or the time budget skipped cases, the next
+  // run also runs these cases.
   bool stored = true;
   if (store_ && !deliveries_.has_failed("--store"))
     deliveries_.attempt("--store", [&] {

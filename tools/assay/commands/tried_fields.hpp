@@ -10,21 +10,21 @@
 
 namespace assay::cli {
 
-/// The fields of a case. Records which fields the search for a smaller case tried to change.
+/// Records which fields of a case the search for a smaller failing case tried to change.
 class TriedFields {
  public:
   using Fields = std::vector<std::pair<std::string, std::string>>;
 
   explicit TriedFields(Fields fields) : fields_(std::move(fields)), tried_(fields_.size()) {}
 
-  /// Records a candidate (a smaller case) of the search, before it is judged.
+  /// Records a smaller case that the search is about to judge.
   void add(const Fields& candidate) {
     for (std::size_t k = 0; k < std::min(fields_.size(), candidate.size()); ++k)
       tried_[k] = tried_[k] || candidate[k] != fields_[k];
   }
-  /// Returns the fields that differ from their default values and that no candidate changed. The
-  /// list omits the fields that identify the problem (track, seed, relation, violate), because the
-  /// search never changes them.
+  /// Returns the fields that differ from their default values and that the search did not try to
+  /// change. The list omits track, seed, relation and violate: the search never changes these
+  /// fields.
   std::vector<std::string> untried(const Fields& defaults) const {
     static const std::set<std::string_view> kept = {"track", "seed", "relation", "violate"};
     std::vector<std::string> names;

@@ -10,8 +10,8 @@
 
 namespace assay::cli {
 
-/// Calls `work`, which judges the case, and returns its result. Meanwhile prints the current phase.
-/// With --in-process, this process starts no second thread, and nothing is printed.
+/// Calls `work`, which judges the case, and returns its result. Meanwhile a second thread prints
+/// the current phase. With --in-process there is no second thread, and nothing is printed.
 template <class Op, class Judge>
 auto watched(const conformance::Case<Op>& c, const ImplementationFlags& flags,
              const std::string& command, Recorder<Op>& recorder, const Context& context,

@@ -17,7 +17,7 @@ namespace {
 
 using conformance::FieldTerm;
 
-/// Splits a filter into field terms, texts, and the operator signs between them.
+/// Splits a filter of --only into field terms, texts, and the operators between them.
 class Pieces {
  public:
   Pieces(std::string_view flag, const std::string& value, const std::vector<std::string>& known)
@@ -29,15 +29,15 @@ class Pieces {
     return at_ == value_.size();
   }
   std::size_t place() const { return at_; }
-  /// If the next character is this sign, skips it and returns true.
+  /// If `sign` is the next character, skips it and returns true.
   bool take(char sign) {
     skip_blanks();
     if (at_ == value_.size() || value_[at_] != sign) return false;
     ++at_;
     return true;
   }
-  /// If the next word is this operator, skips it and returns true. A word is an operator only next
-  /// to a field term, a flag, a quote or a parenthesis.
+  /// If `word` (and, or, not) is the next operator, skips it and returns true. The word counts as
+  /// an operator only next to a field term, a flag, a quote or a parenthesis.
   bool take_word(std::string_view word) {
     skip_blanks();
     if (field_terms_ > 0 ? word_end(at_, word) == 0 : !is_word_at(at_, word)) return false;
@@ -45,7 +45,8 @@ class Pieces {
     ++words_;
     return true;
   }
-  /// Reads a field term, which ends at a blank, a sign or the end of the filter.
+  /// Reads a field term such as head_dim>=64. The term ends at a blank, at an operator sign, or at
+  /// the end of the filter.
   std::optional<FieldTerm> field_term() {
     skip_blanks();
     const auto read = field_term_at(at_);
@@ -56,12 +57,13 @@ class Pieces {
   }
   bool is_condition() const { return field_terms_ + words_ > 0; }
   bool begins_with_field_term() { return field_term_at(value_.find_first_not_of(' ')).has_value(); }
-  /// Returns whether a field term, its negation, or a parenthesis is next.
+  /// Returns whether the next piece is a field term, `not`, or an opening parenthesis.
   bool is_at_next_term() {
     skip_blanks();
     return (field_terms_ > 0 && at_ < value_.size() && value_[at_] == '(') || begins_term(at_);
   }
-  /// Reads a text. Parentheses inside a text must be balanced, as they are in the notes of cases.
+  /// Reads a text to search for. Parentheses inside the text must be balanced, as they are in the
+  /// notes of cases.
   std::string text() {
     if (take('"')) return quoted();
     const std::size_t begin = at_;
@@ -83,8 +85,8 @@ class Pieces {
     require_field(text, begin);
     return text;
   }
-  /// Refuses a field term whose field does not exist. It cannot be a text to search for, because no
-  /// replay line contains it.
+  /// Reports an error for a field term with an unknown field. It cannot be a text to search for,
+  /// because no replay line contains it.
   void require_field(const std::string& text, std::size_t at) const {
     const std::string name = conformance::compared_name(text);
     if (name.empty() || std::ranges::find(names_, name) != names_.end()) return;
@@ -94,7 +96,7 @@ class Pieces {
         "lists the fields; put literal text into double quotes",
         flag_, shown(), name, at + 1, guess.empty() ? ";" : guess));
   }
-  /// The value of the flag, shortened for messages.
+  /// Returns the value of the flag, shortened for error messages.
   std::string shown() const { return conformance::excerpt(value_, 200); }
   [[noreturn]] std::string refuse(std::string_view why, std::optional<std::size_t> at = {}) const {
     throw UsageError(fmt::format(
@@ -103,7 +105,8 @@ class Pieces {
         flag_, shown(), why, at.value_or(at_) + 1));
   }
   [[noreturn]] void refuse_open(std::size_t at) const { refuse("a parenthesis is not closed", at); }
-  /// Throws because neither 'and', 'or' nor the end of the filter follows a term; names the reason.
+  /// Throws an error because wrong text follows a complete term. Only `and`, `or` or the end of the
+  /// filter may follow. The message names the reason.
   [[noreturn]] void refuse_next() const {
     if (value_[at_] == ')') refuse("this parenthesis has no opening parenthesis");
     std::string rest = value_.substr(at_);
@@ -127,8 +130,8 @@ class Pieces {
     return is_whole ? read : std::nullopt;
   }
   static bool is_blank(char letter) { return letter == ' ' || letter == '\t' || letter == '\n'; }
-  /// Returns the position after the operator word; 0 if another word is at this position, or if
-  /// nothing follows the word.
+  /// Returns the position after `word` and the blanks that follow it. Returns 0 if `word` is not at
+  /// this position, or if nothing follows it.
   std::size_t word_end(std::size_t at, std::string_view word) const {
     if (at + word.size() > value_.size()) return 0;
     for (std::size_t k = 0; k < word.size(); ++k)
@@ -139,7 +142,8 @@ class Pieces {
     return is_apart && next < value_.size() ? next : 0;
   }
   bool begins_term(std::size_t at) const { return field_term_at(at) || is_word_at(at, "not"); }
-  /// Returns whether the word is an operator, which depends on the text after it.
+  /// Returns whether `word` at this position is an operator. This depends on the text after the
+  /// word.
   bool is_word_at(std::size_t at, std::string_view word) const {
     std::size_t next = word_end(at, word);
     if (next == 0) return false;
@@ -165,8 +169,8 @@ class Pieces {
 
 using Question = std::function<bool(const Searched&)>;
 
-/// The name of an operator must match only the cases of that operator, although it may be a part of
-/// another operator's name.
+/// Returns a condition on the text of a case. If the text is the name of an operator, the condition
+/// compares the operator of the case instead, because one name may be a part of another.
 Question holds_text(const std::string& words) {
   bool is_operator = false;
   spec::for_each_operator([&]<class Op> { is_operator = is_operator || words == Op::name; });
@@ -180,7 +184,8 @@ Question holds_text(const std::string& words) {
 
 Question alternatives(Pieces& pieces, int depth);
 
-/// Parses a field term, a text, or an expression in parentheses; an exclamation mark negates it.
+/// Parses a field term, a text, or an expression in parentheses. An exclamation mark or `not`
+/// negates it.
 Question term(Pieces& pieces, int depth) {
   constexpr int deepest = 64;
   if (depth > deepest) pieces.refuse(fmt::format("terms nest deeper than {} levels", deepest));
@@ -198,8 +203,8 @@ Question term(Pieces& pieces, int depth) {
   return inner;
 }
 
-/// Parses operands with the same operator between them. `goes_on` consumes the operator if it is
-/// next.
+/// Parses operands that are separated by one operator. `goes_on` skips the operator and returns
+/// true if it comes next.
 std::vector<Question> parted_by(const std::function<bool()>& goes_on,
                                 Question (*part)(Pieces&, int), Pieces& pieces, int depth) {
   std::vector<Question> parts;

@@ -15,24 +15,26 @@ struct Searched {
   conformance::CaseFields fields;
 };
 
-/// The condition of --only on a case. It requires that the text of the case contains a given text,
-/// or that its fields satisfy a field term (field_term.hpp), or a combination of such conditions.
+/// A condition on cases, given with --only. It can require that the text of a case contains a given
+/// text, that a field of the case satisfies a field term (field_term.hpp), or a combination of
+/// both.
 ///
 /// Example: "A & !(B | C) | D" selects a case that contains A and neither B nor C, or that contains
-/// D. Blanks around the operators are not part of the texts. A text that contains an operator, or
-/// has blanks at its ends next to one, must be in "double quotes". Without an operator, the whole
-/// value is one text, including blanks. Next to a field term, the words `and`, `or` and `not` are
-/// also operators, and a blank between two field terms means `and`.
+/// D. Blanks around the operators are not part of the texts. A text must be in "double quotes" if
+/// it contains an operator, or if it begins or ends with a blank next to an operator. Without an
+/// operator, the whole value is one text, including its blanks. Next to a field term, the words
+/// `and`, `or` and `not` are also operators, and a blank between two field terms means `and`.
 class Filter {
  public:
-  /// Every case satisfies the condition.
+  /// Makes a condition that every case satisfies.
   Filter() = default;
-  /// `names`: the names of the existing fields. Errors: UsageError naming the flag, its value, the
-  /// position, and the error: an empty term, an unclosed quote or an unbalanced parenthesis.
+  /// `names` lists the existing fields. Errors: UsageError for an empty term, an unclosed quote or
+  /// an unbalanced parenthesis. The message names the flag, its value and the position of the
+  /// error.
   Filter(std::string_view flag, const std::string& value, std::vector<std::string> names);
 
   bool holds(const Searched& searched) const { return !holds_ || holds_(searched); }
-  /// Returns the condition as the user wrote it.
+  /// Returns the text of the condition as the user wrote it.
   const std::string& text() const { return text_; }
 
  private:

@@ -39,7 +39,7 @@ bool is_day(const std::string& text) {
       .ok();
 }
 
-/// Returns the replay line as reports write it.
+/// Joins the words of a replay line in the form that reports use.
 std::string written_line(const std::vector<std::string>& words) {
   std::string line;
   with_operators(words.front(), [&]<class Op> {
@@ -52,7 +52,7 @@ bool fails(conformance::Verdict verdict) {
   return conformance::contribution(verdict) != ExitCode::conformant;
 }
 
-/// Returns the verdicts that a sweep's exit code counts as failures.
+/// Lists the verdicts that a sweep counts as failures in its exit code.
 std::string failing_verdicts() {
   std::vector<std::string> names;
   for (const auto& [verdict, name] : spec::spellings_of<conformance::Verdict>.entries)
@@ -60,12 +60,13 @@ std::string failing_verdicts() {
   return joined(names);
 }
 
-/// Returns whether the words after the verdict are a condition on fields, not a replay line.
+/// Returns whether the words after the verdict are a condition on fields. Otherwise they are a
+/// replay line.
 bool is_condition(const std::string& words) {
   return words.find_first_of("<>=") != std::string::npos && words.find("--") == std::string::npos;
 }
 
-/// Returns the data of a report in the form of a planned case, as --only searches it.
+/// Returns the texts and fields of a judged case in the form that --only searches.
 Searched searchable(const CaseReport& report) {
   Searched searched{.text = report.command_line + '\n' + report.note + '\n',
                     .fields = report.fields};
@@ -184,7 +185,7 @@ ExitCode Baseline::apply(const conformance::Results& results, std::ostream& out)
       --counted.verdicts[report->verdict.value()];  // the failure was known, so it does not count
       ++counted.verdicts[conformance::Verdict::conforms];
     }
-    // A condition may also hold for conforming cases, as long as one of its cases fails.
+    // A condition may also match cases that pass, as long as at least one matching case fails.
     const auto stale = std::ranges::find_if(own, [&](const CaseReport* report) {
       return !excuses(known, *report) && (failing == 0 || fails(report->verdict));
     });

@@ -13,29 +13,32 @@
 
 namespace assay::cli {
 
-/// Known failures with expiry dates: a file of lines such as
+/// The known failures of a kernel with expiry dates: a file with lines such as
 ///
 ///     # the tail of a row is not masked, ticket 7
 ///     2027-03-31 nonconformant_proven flash_attention_score_grad --dtype=fp16 --seq_q=33
 ///     2027-03-31 nonconformant_proven dtype=fp16 and seq_q%16>0
 ///
-/// A line names one case, or all cases whose fields satisfy a condition, as --only takes it. Until
-/// the day of the line (UTC), these failures do not count for the exit code if they have the listed
-/// verdict. A case may also be listed as the command that a report prints for it.
+/// A line names one case, or it names all cases that satisfy a condition (written as for --only). A
+/// case with the listed verdict does not count as a failure for the exit code, up to and including
+/// the date of its line (UTC). Instead of the replay line, a line may contain the command that a
+/// report prints for the case.
 class Baseline {
  public:
   /// No known failures.
   Baseline() = default;
-  /// Reads the file at `path`. Errors: UsageError naming the file, the line and the error in it.
+  /// Reads the file at `path`. Errors: UsageError that names the file, the line and the error in
+  /// it.
   explicit Baseline(const std::string& path);
 
-  /// Returns the path of the file; empty without a file.
+  /// Returns the path of the file; an empty string if there is no file.
   const std::string& path() const { return path_; }
 
-  /// Returns why the failure does not count: "known until 2027-03-31: REASON"; empty if it counts.
+  /// Returns the reason why the failure does not count: "known until 2027-03-31: REASON". Returns
+  /// an empty string if the failure counts.
   std::string excuse(const conformance::CaseReport& report) const;
 
-  /// Returns the exit code of the results without the known failures, and prints which known
+  /// Returns the exit code of the results, which ignores the known failures. Prints which known
   /// failures occurred.
   ExitCode apply(const conformance::Results& results, std::ostream& out) const;
 
@@ -49,10 +52,10 @@ class Baseline {
   bool excuses(const Known& known, const conformance::CaseReport& report) const;
   void read_line(const std::string& line, const std::string& place, const std::string& reason);
   Known read_case(const std::string& words) const;
-  /// Returns the entry of the case. If there is none, returns the first condition that the case
-  /// satisfies, preferably one that excuses the failure; nullptr if no condition is satisfied.
+  /// Returns the entry that names this case. Otherwise returns a condition that the case satisfies,
+  /// preferably one that excuses the failure. Returns nullptr if there is no such entry.
   const Known* entry_of(const conformance::CaseReport& report) const;
-  /// Prints an entry that did not excuse any failure.
+  /// Prints an entry that no longer excuses a failure.
   void print_stale(const Known& known, const conformance::CaseReport& report,
                    std::ostream& out) const;
 

@@ -15,12 +15,12 @@
 
 namespace assay::cli {
 
-/// The fields of one case as flags, which form a replay line. Each field that visit_case_fields
-/// visits has one flag.
+/// Command line flags for the fields of one case: one flag per field that visit_case_fields visits.
+/// A replay line consists of these flags.
 class CaseFlags {
  public:
-  /// Adds the flag "--name" with its meaning and default for every field of a case of Op. Call it
-  /// only once per parser.
+  /// Adds a flag "--name" with description and default for every field of a case of Op. Call this
+  /// function only once per parser.
   template <class Op>
   void declare(CLI::App& app) {
     conformance::Case<Op> defaults;
@@ -36,8 +36,8 @@ class CaseFlags {
     });
   }
 
-  /// Returns the case that the flags describe. Errors: UsageError naming the flag, its value and
-  /// what is accepted.
+  /// Returns the case that the flags describe. Errors: UsageError that names the flag, its value
+  /// and the accepted values.
   template <class Op>
   conformance::Case<Op> parsed(const CLI::App& app) const {
     std::vector<std::string> words;

@@ -15,7 +15,7 @@
 namespace assay::cli {
 namespace {
 
-/// The files in the order of their names, which is also the order of their cases.
+/// Returns the .txt files below a folder, sorted by name. Their cases have the same order.
 std::vector<std::string> text_files(const std::string& path) {
   std::error_code error;
   if (!std::filesystem::is_directory(path, error)) return {path};
@@ -39,8 +39,8 @@ std::string refusal_of_words(const std::vector<std::string>& words) {
   return unknown_operator(first).what();
 }
 
-/// Returns the number of lines. Errors: UsageError for a line that is not a case of any operator.
-/// (It may be a case of an operator that is not swept.)
+/// Returns the number of replay lines. Errors: UsageError if a line is not a valid case. A line may
+/// be a case of an operator that the sweep does not run.
 std::size_t checked_lines(const conformance::CaseText& text) try {
   const auto lines = conformance::case_lines(text);
   for (const conformance::CaseLine& line : lines) {

@@ -9,7 +9,7 @@
 
 namespace assay::cli {
 
-/// The file or folder of cases that a flag names, and its contents.
+/// The file or folder of replay lines that a flag names, and its contents.
 struct CaseFiles {
   std::string flag, path;
   std::vector<conformance::CaseText> texts;
@@ -17,20 +17,20 @@ struct CaseFiles {
   bool empty() const { return texts.empty(); }
 };
 
-/// Declares a flag for such a file. It is read when the command line is parsed. Errors of parsing:
-/// as for `case_texts`.
+/// Declares a flag that names a file or folder of replay lines. The command line parser reads the
+/// file immediately. Errors: the errors of `case_texts`.
 CLI::Option* add_case_files(CLI::App& app, const std::string& flag, CaseFiles& to,
                             const std::string& help);
 
-/// Returns the texts of cases from the path that a flag names: a file, or all .txt files in a
-/// folder and its subfolders, in the order of their names. Returns nothing for an empty path.
-/// Errors: UsageError naming the flag and the path, and why it cannot be read, or which line is not
-/// a case of any operator.
+/// Reads the replay lines from the file or folder that a flag names. From a folder, reads all .txt
+/// files in it and in its subfolders, sorted by name. Returns nothing if the path is empty. Errors:
+/// UsageError that names the flag and the path. It says why the path cannot be read, or which line
+/// is not a case of any operator.
 std::vector<conformance::CaseText> case_texts(std::string_view flag, const std::string& path);
 
 /// Returns the text of the file that a flag names. The file may be a pipe. The size is limited,
-/// because reading from a device may never end. Errors: UsageError naming the flag, the path and
-/// why it cannot be read.
+/// because a device may deliver data forever. Errors: UsageError that names the flag, the path and
+/// the reason.
 std::string text_of_file(std::string_view flag, const std::string& path);
 
 }  // namespace assay::cli

@@ -22,8 +22,8 @@ namespace assay::cli {
 
 /// The name of the hidden command that makes this program a worker process.
 inline constexpr const char* worker_command_name = "worker";
-/// The word after this command, in place of an operator, for a worker that reads an untrusted case
-/// file.
+/// The second word of a worker's command line is the operator. If the worker reads an untrusted
+/// case file, it is this word instead.
 inline constexpr const char* reading_word = "cases-file";
 
 inline std::vector<std::string> operator_names() {
@@ -32,7 +32,8 @@ inline std::vector<std::string> operator_names() {
   return names;
 }
 
-/// The error for an unknown operator: suggests a similar name and lists the existing ones.
+/// Returns the error for an unknown operator. The message suggests a similar name and lists the
+/// existing names.
 inline UsageError unknown_operator(const std::string& name) {
   const std::string hint = documented_hint(name);
   return UsageError("no operator '" + name + "'" +
@@ -40,9 +41,8 @@ inline UsageError unknown_operator(const std::string& name) {
                             "operators are"));
 }
 
-/// Calls use.template operator()<Op>() for the operator with that name, or for all operators if the
-/// name is empty.
-/// Errors: UsageError naming the existing operators.
+/// Calls use.template operator()<Op>() for the operator with this name; for all operators if the
+/// name is empty. Errors: UsageError that lists the existing operators.
 template <class Use>
 void with_operators(const std::string& name, Use&& use) {
   bool found = false;
@@ -71,7 +71,7 @@ struct ImplementationFlags {
     declare_process(app);
   }
 
-  /// Declares all of the flags but --implementation.
+  /// Declares all flags of this group except --implementation.
   void declare_process(CLI::App& app) {
     add_integer(app, "--threads", threads, 1, 1024,
                 "number of host threads of the implementation, if it can be set");
@@ -94,19 +94,20 @@ struct ImplementationFlags {
   }
 };
 
-/// Returns whether the named implementation is registered for Op; without a name, whether any
-/// implementation is.
+/// Returns whether an implementation with this name is registered for Op. An empty name matches any
+/// implementation.
 template <class Op>
 bool is_registered(const Registry& registry, const std::string& name) {
   return registry.find<Op>(name) != nullptr;
 }
 
-/// For `assay check`, whose replay lines contain in --implementation the name of the kernel that
-/// wrote the outputs in the file.
+/// The end of an error message about an unknown implementation. A user may have copied a line of
+/// `assay check`, which names the kernel that wrote the outputs in a file. This program need not
+/// contain that kernel.
 inline constexpr const char* outputs_of_a_file =
     ". Outputs in a file are judged by 'assay check FILE', which runs no kernel";
 
-/// The error for a name that no operator has as an implementation.
+/// Returns the error for an implementation name that no operator has.
 inline UsageError unknown_implementation(const Registry& registry,
                                          const ImplementationFlags& flags) {
   const std::string& name = flags.name;
@@ -121,14 +122,14 @@ inline UsageError unknown_implementation(const Registry& registry,
                          : outputs_of_a_file));
 }
 
-/// Returns whether the name belongs to a foreign implementation (SCHEME:REST). A registered name
-/// may also contain a colon.
+/// Returns whether the name selects an external implementation (SCHEME:REST, such as
+/// command:PROGRAM). A registered name may also contain a colon.
 template <class Op>
 bool is_foreign(const Registry& registry, const std::string& name) {
   return foreign(name) && !is_registered<Op>(registry, name);
 }
 
-/// The end of a message on a missing implementation.
+/// The last part of the error message if no implementation is registered.
 inline constexpr const char* how_to_give_a_kernel =
     "; give yours with --implementation=command:PROGRAM or plugin:LIBRARY, or judge a function in "
     "Python: assay new python FOLDER";
@@ -147,16 +148,16 @@ const ImplementationEntry<Op>& chosen(const Registry& registry, const Implementa
       (flags.flag == "--implementation" ? outputs_of_a_file : ". Try: assay list implementations"));
 }
 
-/// Returns the name of the implementation as replay lines contain it.
+/// Returns the name of the implementation in the form that replay lines use.
 template <class Op>
 std::string implementation_name(const Registry& registry, const ImplementationFlags& flags) {
   return is_foreign<Op>(registry, flags.name) ? flags.name : chosen<Op>(registry, flags).name;
 }
 
-/// Makes the implementation in this process. A call that changes the floating-point mode is
-/// reported as faulty (`adapters::fenced`).
-/// Errors: UsageError for an unknown name, or for --threads if the implementation has no thread
-/// setting; the errors of `open`.
+/// Creates the implementation in this process. A call of the implementation that changes the
+/// floating-point mode is reported as a fault (`adapters::fenced`). Errors: UsageError for an
+/// unknown name, or if --threads is given and the implementation cannot use this number of threads;
+/// the errors of `open`.
 template <class Op>
 std::unique_ptr<spec::Implementation<Op>> make_here(const Registry& registry,
                                                     const ImplementationFlags& flags) {
@@ -172,26 +173,26 @@ std::unique_ptr<spec::Implementation<Op>> make_here(const Registry& registry,
   return adapters::fenced<Op>([&] { return entry.make_threaded(*flags.threads); });
 }
 
-/// Returns whether the flags select the judge's own process.
+/// Returns whether the implementation runs in the process of the judge.
 template <class Op>
 bool runs_here(const Registry& registry, const ImplementationFlags& flags) {
   if (flags.isolated || flags.in_process) return flags.in_process;
   return !is_foreign<Op>(registry, flags.name) && chosen<Op>(registry, flags).in_process;
 }
 
-/// Prints a warning: the implementation runs in the judge's process, so its crash would end the
-/// judge.
+/// Prints a warning if the implementation runs in the process of the judge: a crash of the
+/// implementation would also end the judge.
 inline void tell_in_process(const ImplementationFlags& flags, std::ostream& err) {
   if (flags.in_process)
     err << "--in-process: the implementation runs in the judge's own process; its crash, exit or "
            "hang ends the run\n";
 }
 
-/// The limits of one call. Errors: UsageError.
+/// Returns the time and memory limits of one call. Errors: UsageError.
 adapters::WorkerLimits limits(const ImplementationFlags& flags);
 
-/// Makes the implementation in this process or in a worker process, as the flags say. Errors: as
-/// for `make_here`, but UsageError if the implementation cannot be opened.
+/// Creates the implementation in this process or in a worker process, as the flags say. Errors:
+/// those of `make_here`; UsageError if the implementation cannot be opened.
 template <class Op>
 std::unique_ptr<spec::Implementation<Op>> make_implementation(const Registry& registry,
                                                               const ImplementationFlags& flags) {

@@ -24,7 +24,8 @@ UsageError refusal(const Destination& destination, std::string_view fact) {
   return UsageError(fmt::format("{} is '{}', which {}", destination.flag, destination.path, fact));
 }
 
-/// Returns the target of a link. Errors: UsageError for a cycle of links.
+/// Follows symbolic links and returns the file that they name. Errors: UsageError for a cycle of
+/// links.
 fs::path target(const Destination& destination) {
   try {
     return fixtures::followed(destination.path);
@@ -33,8 +34,8 @@ fs::path target(const Destination& destination) {
   }
 }
 
-/// Creates an unnamed file in the folder. If the file system does not support unnamed files,
-/// creates a file and removes it immediately. Returns -1 if no file can be created there.
+/// Creates a temporary file without a name in the folder. If the file system does not support such
+/// files, creates a file with a name and removes it at once. Returns -1 if no file can be created.
 fixtures::Descriptor probe_in(const fs::path& folder) {
   constexpr int flags = O_WRONLY | O_CLOEXEC;
   fixtures::Descriptor unnamed(::open(folder.c_str(), flags | O_TMPFILE, 0600));
@@ -45,9 +46,8 @@ fixtures::Descriptor probe_in(const fs::path& folder) {
   return named;
 }
 
-/// Tests whether the folder is writable: writes one byte to a temporary file. If this fails,
-/// writing the result would also fail. A missing folder is never created, because the path may be
-/// mistyped. Errors: UsageError; fixtures::OutOfResources.
+/// Checks that the folder is writable: writes one byte to a temporary file. A missing folder is not
+/// created, because the path may be a typing error. Errors: UsageError; fixtures::OutOfResources.
 void require_folder(const Destination& destination, const fs::path& file) {
   const fs::path folder = file.has_parent_path() ? file.parent_path() : fs::path(".");
   const auto refuse = [&](const std::string& why) {
@@ -67,8 +67,8 @@ void require_folder(const Destination& destination, const fs::path& file) {
                               folder.string(), std::generic_category().message(errno)));
 }
 
-/// The texts by which a file of each kind is recognized, in this version and in earlier ones. Each
-/// must occur in the first `beginning` bytes of the file.
+/// For each type of result file, the texts by which this program recognizes such a file, including
+/// files of earlier versions. Each text must occur in the first `beginning` bytes of the file.
 constexpr std::size_t beginning = 4096;
 struct Signature {
   TextKind kind;
@@ -100,8 +100,8 @@ const std::vector<Signature>& signatures() {
   return all;
 }
 
-/// Checks a file before it is replaced. Errors: UsageError if it contains anything except a text of
-/// this kind. An empty file is accepted.
+/// Checks a file before it is replaced. Errors: UsageError if the file is neither empty nor a
+/// result of this kind.
 void require_own_result(const Destination& destination, const fs::path& file) {
   const Signature& own = *std::ranges::find(signatures(), destination.kind, &Signature::kind);
   std::string text(beginning, '\0');
@@ -117,7 +117,7 @@ void require_own_result(const Destination& destination, const fs::path& file) {
                                            own.what));
 }
 
-/// Checks a device. Errors: UsageError if it rejects writes, for example because it is full.
+/// Checks a device such as /dev/full. Errors: UsageError if the device rejects writes.
 void require_device(const Destination& destination, const fs::path& file) {
   constexpr int flags = O_WRONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC;
   const fixtures::Descriptor device(::open(file.c_str(), flags));
@@ -138,7 +138,8 @@ void require_text(const Destination& destination, Replace replace) {
   if (!fs::exists(status) || fs::is_regular_file(status)) require_folder(destination, file);
 }
 
-/// A device such as the null device can be the destination of several results.
+/// Returns whether a command may write several results to this path. This is true for a device such
+/// as /dev/null.
 bool may_be_shared(const fs::path& file) {
   std::error_code error;
   return fs::is_character_file(file, error);
@@ -150,7 +151,8 @@ bool are_one(const Destination& a, const Destination& b) {
   std::error_code error;
   if (may_be_shared(first)) return false;
   if (fs::equivalent(first, second, error)) return true;
-  // weakly_canonical leaves a path relative if its first component does not exist yet.
+  // fs::absolute is needed, because weakly_canonical leaves a path relative if its first component
+  // does not exist yet.
   return fs::weakly_canonical(fs::absolute(first), error) ==
          fs::weakly_canonical(fs::absolute(second), error);
 }

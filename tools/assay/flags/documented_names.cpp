@@ -17,7 +17,7 @@ struct DocumentedName {
   std::string entry_point, name, flags;  ///< the flags that select it in a replay line
 };
 
-/// Returns NsaCompressGrad for nsa_compress_grad.
+/// Converts an operator name to a type name, for example nsa_compress_grad to NsaCompressGrad.
 std::string type_name(std::string_view operator_name) {
   std::string name;
   bool starts_word = true;
@@ -28,8 +28,8 @@ std::string type_name(std::string_view operator_name) {
   return name;
 }
 
-/// The documented names of all entry points. If an operator has only one entry point, the entry
-/// point has the operator's name.
+/// Returns the documented names of all entry points. If an operator has only one entry point, the
+/// documentation uses the name of the operator.
 const std::vector<DocumentedName>& names() {
   static const std::vector<DocumentedName> all = [] {
     constexpr std::string_view gradient = spec::FlashAttentionScoreGrad::name,
@@ -67,8 +67,8 @@ const std::vector<DocumentedName>& names() {
   return all;
 }
 
-/// Returns the word in lower case, without the suffix "GetWorkspaceSize" of the C function of phase
-/// 1.
+/// Returns the word in lower case, without the suffix "GetWorkspaceSize". This suffix belongs to
+/// the C function that computes the workspace size.
 std::string plain(std::string_view word) {
   constexpr std::string_view phase = "getworkspacesize";
   std::string small(word);

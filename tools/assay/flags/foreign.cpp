@@ -58,23 +58,24 @@ bool is_file(const std::filesystem::path& path) {
   return std::filesystem::is_regular_file(path, none);
 }
 
-/// Returns FILE if the word has the form "FILE" or "FILE:NAME" and the file exists; otherwise an
-/// empty path.
+/// Returns the path FILE if the word has the form "FILE" or "FILE:NAME" and the file exists.
+/// Otherwise returns an empty path.
 std::filesystem::path file_of(const std::string& word) {
   if (is_file(word)) return word;
   const std::string before = word.substr(0, word.rfind(':'));
   return is_file(before) ? before : "";
 }
 
-/// A word of the text after the scheme, and the characters before and after it.
+/// A word of an implementation name after the scheme, and the characters directly before and after
+/// the word.
 struct Word {
   std::string text;
   char before = ' ', after = ' ';
   char quote = 0;  ///< the quote in which it stands; 0: none
 };
 
-/// Splits at blanks, commas, `=` and quotes; the words and the characters between them are the
-/// whole text.
+/// Splits a text at blanks, commas, `=` and quotes. The words together with their separators form
+/// the whole text.
 std::vector<Word> words_of(const std::string& text) {
   std::vector<Word> words;
   char quote = 0;
@@ -89,8 +90,8 @@ std::vector<Word> words_of(const std::string& text) {
   return words;
 }
 
-/// Returns the absolute path as a part of a command; the word itself if quotes would be needed that
-/// cannot be added.
+/// Returns the absolute path, quoted if needed, for use in a command. If the needed quotes cannot
+/// be added, returns the unchanged word.
 std::string quoted_path(const std::string& path, const Word& word, const std::string& scheme) {
   const bool is_plain = conformance::shell_word(path) == path;
   if (scheme != "command" || is_plain) return path;
@@ -119,8 +120,8 @@ std::string with_absolute_paths(const std::string& name) {
   bool is_program = known->scheme == "command";  // the next word is the program
   for (std::size_t k = 0; k < words.size(); ++k) {
     const Word& word = words[k];
-    // A program without a slash is searched in PATH; "assay" and "serve" are not files of that
-    // name.
+    // The first word of a command is a program; if it has no slash, the system searches it in PATH.
+    // Other words are paths only if they contain a slash or a dot: "serve" is not a file.
     const bool is_path =
         word.text.find_first_of(is_program && word.before != '=' ? "/" : "/.") != std::string::npos;
     const bool is_whole =

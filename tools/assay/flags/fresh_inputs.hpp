@@ -12,24 +12,24 @@
 #include "assay/conformance/operators.hpp"
 #include "assay/conformance/plan/case_lines.hpp"
 
-/// Fresh data of a sweep: their random seed is chosen for this sweep only, so a kernel cannot
-/// contain results for them.
+/// Fresh data: some cases of a sweep use a random seed that is chosen for this sweep only, so that
+/// a kernel cannot contain precomputed results for them.
 namespace assay::cli {
 
-/// One of this number of cases has fresh data.
+/// One in `fresh_share` cases gets fresh data.
 inline constexpr std::uint64_t fresh_share = 10;
 
-/// Returns a seed that is short enough to type.
+/// Shortens a random number to a seed that is easy to type.
 inline std::uint64_t short_seed(std::uint64_t bits) { return 1 + bits % 999'999'999; }
 
-/// Returns whether the case is numerically judged.
+/// Returns whether the case has input data, and is therefore judged numerically.
 template <class Op>
 bool has_data(const conformance::Case<Op>& c) {
   return c.violate.empty() && c.track != conformance::Track::arguments;
 }
 
-/// The replay lines of cases whose data were chosen by hand. The fresh seed of a sweep does not
-/// change their data.
+/// Returns the replay lines of cases with fixed data, which the fresh seed of a sweep must not
+/// change.
 template <class Op>
 std::set<std::string> lines_of_fixed_data(const std::vector<conformance::CaseText>& own) {
   std::set<std::string> lines;
@@ -43,9 +43,8 @@ std::set<std::string> lines_of_fixed_data(const std::vector<conformance::CaseTex
   return lines;
 }
 
-/// Gives one of every ten cases with data its own seed. The choice of cases and their seeds follow
-/// from `fresh_seed`, so a kernel cannot know them before the sweep. `own`: the cases that the user
-/// added.
+/// Gives a new seed to one in ten cases with input data. `fresh_seed` determines these cases and
+/// their seeds, so a kernel cannot predict them. `own` contains the cases that the user added.
 template <class Op>
 void take_fresh_data(std::vector<conformance::Case<Op>>& cases,
                      const std::vector<conformance::CaseText>& own, std::uint64_t fresh_seed) {

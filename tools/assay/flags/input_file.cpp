@@ -52,8 +52,9 @@ class Reading {
     return errno == EAGAIN ? waits_for_bytes() : fails("cannot be read");
   }
 
-  /// Waits until a process opens the pipe for writing. read() reports end of file before that, and
-  /// also after the last writer closed the pipe; poll() reports a hang-up only in the second case.
+  /// Waits until a process opens the pipe for writing. read() also reports an end of file before
+  /// any process has opened the pipe. Only poll() distinguishes the two cases: it reports a hang-up
+  /// after the last writer closed the pipe.
   bool waits_for_writer() {
     pollfd polled = {file_, POLLIN, 0};
     if (::poll(&polled, 1, 0) > 0 && (polled.revents & POLLIN) == 0) return false;

@@ -10,17 +10,18 @@
 
 namespace assay::cli {
 
-/// The numerics that --numerics declares: a preset, or PRESET,field=value.
+/// The value of --numerics, which declares the rounding behaviour of a kernel: the name of a
+/// preset, or PRESET,field=value.
 class DeclaredNumerics {
  public:
-  /// Errors: UsageError if the text is invalid for one of the operators.
+  /// Errors: UsageError if the text is invalid for any of the operators.
   explicit DeclaredNumerics(const std::string& text) : text_(text) {
     spec::for_each_operator([&]<class Op> { of<Op>(spec::DType::bf16); });
   }
 
   const std::string& text() const { return text_; }
 
-  /// Returns the numerics for tensors of type `io`. Errors: UsageError.
+  /// Returns the declared rounding behaviour for tensors of element type `io`. Errors: UsageError.
   template <class Op>
   spec::Numerics of(spec::DType io) const {
     try {
@@ -34,7 +35,7 @@ class DeclaredNumerics {
   std::string text_;
 };
 
-/// Declares the flag --numerics.
+/// Declares the flag --numerics. It names the rounding behaviour of a kernel.
 inline CLI::Option* add_numerics(CLI::App& app, DeclaredNumerics& to, const std::string& help) {
   const auto read = [](const std::string& text) { return DeclaredNumerics(text); };
   return add_value(app, "--numerics", to, read, help);

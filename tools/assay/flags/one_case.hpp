@@ -7,7 +7,7 @@
 
 namespace assay::cli {
 
-/// The options of a command that judges one case of one implementation.
+/// The options of a command that runs one implementation on one case.
 struct OneCaseOptions {
   CaseFlags fields;
   ImplementationFlags implementation;
@@ -19,8 +19,8 @@ struct OneCaseOptions {
   }
 };
 
-/// Makes a command with one subcommand for each operator; a subcommand accepts the words of a
-/// replay line. The subcommand calls use.template operator()<Op>(options, app, context).
+/// Makes a command with one subcommand per operator. Each subcommand accepts the flags of a replay
+/// line, and calls use.template operator()<Op>(options, app, context).
 template <class Options = OneCaseOptions, class Use>
 Command one_case_command(const std::string& name, const std::string& summary, Use use) {
   const auto declare = [name, use](CLI::App& app, const Registry&) -> Action {

@@ -24,8 +24,8 @@
 
 namespace assay::cli {
 
-/// Declares a flag whose value must be one of the words of an enumeration. Errors of parsing:
-/// UsageError for another word.
+/// Declares a flag that accepts only the words of an enumeration. The parser throws UsageError for
+/// another word.
 template <class Choice>
 void add_choice(CLI::App& app, const std::string& flag, Choice& to, const std::string& help) {
   const auto read = [=](const std::string& word) {
@@ -37,7 +37,8 @@ void add_choice(CLI::App& app, const std::string& flag, Choice& to, const std::s
   add_value(app, flag, to, read, help);
 }
 
-/// Parses --product. Errors: UsageError for a product that the documentation does not mention.
+/// Parses the value of --product. Errors: UsageError for a product that the documentation does not
+/// mention.
 inline spec::Product product_value(const std::string& word) {
   const auto& products = spec::spellings_of<spec::Product>;
   if (const auto product = products.parse(word)) return *product;
@@ -46,7 +47,7 @@ inline spec::Product product_value(const std::string& word) {
                    meant(word, {"a2", "a3"}));
 }
 
-/// Returns the names of the fields of every operator's cases.
+/// Returns the names of all fields that cases of any operator have.
 inline std::vector<std::string> names_of_fields() {
   std::vector<std::string> names = {"operator", "violated"};
   const auto add = [&]<class Op>() {
@@ -57,7 +58,7 @@ inline std::vector<std::string> names_of_fields() {
   return names;
 }
 
-/// The flags that select the cases of a command.
+/// The flags that select which cases a command runs.
 struct PlanFlags {
   std::uint64_t seed = 1;
   std::int64_t random = 60;
@@ -66,8 +67,8 @@ struct PlanFlags {
   Filter only;
   CaseFiles cases;  ///< in addition to the planned ones
   bool full = false;
-  /// Seed of the fresh data (see fresh_inputs.hpp), which one in ten cases of a sweep has; 0: no
-  /// fresh data.
+  /// Seed of the fresh data, which one in ten cases of a sweep gets (see fresh_inputs.hpp). 0 means
+  /// no fresh data.
   std::uint64_t fresh_seed = 0;
   CaseFiles lines;         ///< lines of cases that replace a plan, unchanged
   bool strongest = false;  ///< the cases of `assay gate` replace the plan
@@ -104,8 +105,8 @@ struct Planned {
   std::int64_t left_out = 0;  ///< number of cases that --only left out
 };
 
-/// If one operator was named: prints how many lines of --cases and --lines belong to other
-/// operators. Errors: UsageError if all lines of --cases belong to other operators.
+/// If the user named one operator, prints how many lines of --cases and --lines belong to other
+/// operators. Errors: UsageError if all lines of a file belong to other operators.
 inline void tell_other_operators(const std::string& swept, const PlanFlags& flags,
                                  std::ostream& out) {
   if (swept.empty()) return;
@@ -122,7 +123,7 @@ inline void tell_other_operators(const std::string& swept, const PlanFlags& flag
   }
 }
 
-/// Prints the number of cases that --only left out, if it is not 0.
+/// Prints how many cases --only left out. Prints nothing if it left out none.
 inline void tell_left_out(std::int64_t cases, std::int64_t left_out, const PlanFlags& flags,
                           std::ostream& out) {
   if (left_out > 0)
@@ -130,7 +131,8 @@ inline void tell_left_out(std::int64_t cases, std::int64_t left_out, const PlanF
         << left_out + cases << " cases\n";
 }
 
-/// Returns the data that --only searches: the replay line, its defaults, the note, the fields.
+/// Returns the data of a case that --only searches: the replay line, the default values, the note
+/// and the fields.
 template <class Op>
 Searched searchable(const conformance::Case<Op>& c) {
   Searched searched{.text = conformance::command_line(c) + '\n' + c.note + '\n',
@@ -142,8 +144,8 @@ Searched searchable(const conformance::Case<Op>& c) {
   return searched;
 }
 
-/// Checks that cases are left to run. Errors: UsageError if --only selects no case of any operator.
-/// `left_out`: the number of cases that --only left out.
+/// Checks that at least one case is left to run. Errors: UsageError, for example if --only selects
+/// no case. `left_out` is the number of cases that --only left out.
 inline void require_cases(std::int64_t cases, std::int64_t left_out, const PlanFlags& flags) {
   if (cases == 0 && left_out == 0 && !flags.lines.empty())
     throw UsageError(flags.lines.texts.front().name + " contains no line of the chosen operators");
@@ -160,7 +162,7 @@ inline void require_cases(std::int64_t cases, std::int64_t left_out, const PlanF
                      "--lines FILE");
 }
 
-/// Plans the cases of an operator. Errors: UsageError naming the file and the invalid line.
+/// Plans the cases of an operator. Errors: UsageError that names the file and the invalid line.
 template <class Op>
 std::vector<conformance::Case<Op>> sampled(const conformance::SamplingPlan& plan) {
   try {
@@ -170,7 +172,7 @@ std::vector<conformance::Case<Op>> sampled(const conformance::SamplingPlan& plan
   }
 }
 
-/// Returns the cases of lines that replace a plan: each case once, the cheapest first.
+/// Returns the cases that the replay lines describe, each case once, sorted by cost.
 template <class Op>
 std::vector<conformance::Case<Op>> cases_of_lines(const std::vector<conformance::CaseText>& texts) {
   std::vector<conformance::Case<Op>> cases;
@@ -185,8 +187,8 @@ std::vector<conformance::Case<Op>> cases_of_lines(const std::vector<conformance:
   return cases;
 }
 
-/// Returns the cases of `assay gate`, the strongest first. An operator without a list of such cases
-/// has those of the plan.
+/// Returns the cases of `assay gate`, starting with the case that detects most faults. If the
+/// operator has no list of such cases, returns the planned cases.
 template <class Op>
 std::vector<conformance::Case<Op>> strongest_cases(const conformance::SamplingPlan& plan) {
   std::vector<conformance::Case<Op>> cases;
@@ -197,8 +199,8 @@ std::vector<conformance::Case<Op>> strongest_cases(const conformance::SamplingPl
   return cases.empty() ? sampled<Op>(plan) : cases;
 }
 
-/// Returns the cases of one operator; empty if --only selects none of them. Errors: UsageError for
-/// a value that a flag does not accept.
+/// Returns the selected cases of one operator. The list is empty if --only selects none of them.
+/// Errors: UsageError for an invalid value of a flag.
 template <class Op>
 Planned<Op> planned_cases(const PlanFlags& flags) {
   conformance::SamplingPlan plan{

@@ -27,8 +27,8 @@ Integer parsed(std::string_view flag, const std::string& text, Integer least, In
   return value;
 }
 
-/// Parses a positive number with a unit. Returns the product of the number and the factor of its
-/// unit.
+/// Parses a positive number with a unit, such as "4GiB". `units` maps each unit to its factor.
+/// Returns the number times the factor; nothing for an invalid text.
 std::optional<double> quantity(const std::string& text,
                                const std::map<std::string, double>& units) {
   const std::size_t digits = std::min(text.find_first_not_of("0123456789."), text.size());

@@ -8,19 +8,20 @@
 
 namespace assay::cli {
 
-/// Functions that parse values of flags. Errors (all): UsageError naming the flag, its value and
-/// what is accepted.
+/// These functions parse the values of flags. All of them throw UsageError that names the flag, its
+/// value and the accepted values.
 std::int64_t integer_value(std::string_view flag, const std::string& text, std::int64_t least,
                            std::int64_t most);
-/// `or_word`: a word that the flag accepts in place of a number; the caller handles it.
+/// `or_word` is a word that the flag accepts instead of a number; the error message mentions it.
+/// The caller must handle this word before calling the function.
 std::uint64_t seed_value(std::string_view flag, const std::string& text,
                          std::string_view or_word = {});
-/// Parses a time such as "90", "90s", "5min" or "1h"; returns seconds.
+/// Parses a duration such as "90", "90s", "5min" or "1h". Returns seconds.
 double seconds_value(std::string_view flag, const std::string& text);
-/// Parses a size such as "4GiB" or "512MiB"; returns bytes.
+/// Parses a memory size such as "4GiB" or "512MiB". Returns bytes.
 std::int64_t bytes_value(std::string_view flag, const std::string& text);
 
-/// Declares a flag. `read` converts its value when the command line is parsed, so `to` always has a
+/// Declares a flag. The parser converts its value with `read` at once, so `to` always contains a
 /// valid value.
 template <class To, class Read>
 CLI::Option* add_value(CLI::App& app, const std::string& flag, To& to, const Read& read,
@@ -40,7 +41,7 @@ CLI::Option* add_seconds(CLI::App& app, const std::string& flag, To& to, const s
       app, flag, to, [=](const auto& text) { return seconds_value(flag, text); }, help);
 }
 
-/// Joins the words: "a, b, c".
+/// Joins the words with commas: "a, b, c".
 std::string joined(const std::vector<std::string>& words);
 
 }  // namespace assay::cli

@@ -6,8 +6,9 @@
 
 namespace assay::cli {
 
-/// Returns the files gate/OPERATOR.txt next to this one, as they were at build time: the cases of
-/// `assay gate`, the strongest first. `tests/mutants/gate_cases.py` chooses them.
+/// Returns the contents that the files gate/OPERATOR.txt had at build time: the cases of `assay
+/// gate`, starting with the case that detects most faults. The script tests/mutants/gate_cases.py
+/// chooses these cases.
 const std::vector<conformance::CaseText>& gate_texts();
 
 }  // namespace assay::cli

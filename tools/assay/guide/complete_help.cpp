@@ -12,8 +12,9 @@
 namespace assay::cli {
 namespace {
 
-/// The kinds of values that flags and positional arguments have, by their names without dashes; if
-/// the kind differs in one command, also by the command and the name.
+/// Maps the name of a flag or positional argument (without dashes) to the kind of its value, as the
+/// help prints it. If one command uses the name differently, its entry begins with the name of the
+/// command.
 const std::map<std::string_view, const char*> kinds = {
     {"as", "<format>"},
     {"baseline", "<file>"},
@@ -65,7 +66,8 @@ const std::map<std::string_view, const char*> kinds = {
     {"verify", "<folder>"},
 };
 
-/// The group of a flag in the help of a command; flags without an entry are in the group "Options".
+/// Maps a flag to its heading in the help of a command. Flags without an entry stand under
+/// "Options".
 const std::map<std::string_view, const char*> groups = {
     {"baseline", "Result"},
     {"budget", "Time"},
@@ -101,7 +103,7 @@ const std::map<std::string_view, const char*> groups = {
     {"upstream", "Cases"},
 };
 
-/// A short help text has only one group.
+/// If a command has no more flags than this, its help has only one heading.
 constexpr std::size_t most_in_one_group = 10;
 
 void group_flags(CLI::App& app) {
@@ -126,7 +128,7 @@ void name_kinds(CLI::App& app) {
   for (CLI::App* sub : app.get_subcommands(nullptr)) name_kinds(*sub);
 }
 
-/// Adds the examples of a command and of its subcommands at the end of their help. `path` is the
+/// Adds examples at the end of the help of a command and of its subcommands. `path` contains the
 /// words of the command.
 void add_examples(CLI::App& app, const std::string& path) {
   std::string footer;

@@ -6,8 +6,9 @@ class App;
 
 namespace assay::cli {
 
-/// Completes the help texts: adds the kind of value of every flag and positional argument
-/// ("--budget <time>"), groups the flags of commands with many flags, and adds examples at the end.
+/// Completes the help texts of all commands. Adds the kind of value to every flag and positional
+/// argument ("--budget <time>"), sorts the flags of large commands under headings, and adds
+/// examples at the end.
 void complete_help(CLI::App& app);
 
 }  // namespace assay::cli

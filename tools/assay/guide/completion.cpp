@@ -11,7 +11,7 @@ std::string path_of(const CommandGuide& guide) {
   return path;
 }
 
-/// Quotes the text as a shell word, in apostrophes.
+/// Puts the text into single quotes, so that a shell reads it as one word.
 std::string quoted(const std::string& text) {
   std::string word = "'";
   for (const char letter : text)
@@ -19,15 +19,15 @@ std::string quoted(const std::string& text) {
   return word + "'";
 }
 
-/// Returns the name that completion offers: the first long name.
+/// Returns the name of a flag that shell completion suggests: the first name that begins with "--".
 const std::string& offered(const FlagGuide& flag) {
   for (const std::string& name : flag.names)
     if (name.starts_with("--")) return name;
   return flag.names.front();
 }
 
-/// Returns a pattern for a shell `case` that matches the words of every command and subcommand,
-/// such as "sweep|device plan".
+/// Returns a pattern for the shell statement `case` that matches every command and subcommand, such
+/// as "sweep|device plan".
 std::string patterns(const std::vector<CommandGuide>& all) {
   std::string found;
   for (const CommandGuide& guide : all)
@@ -35,7 +35,7 @@ std::string patterns(const std::vector<CommandGuide>& all) {
   return found;
 }
 
-/// Returns a name with its description for zsh; a colon separates them.
+/// Joins a name and its description with a colon, which is the format of zsh completions.
 std::string described(const std::string& name, const std::string& summary) {
   std::string word;
   for (const char letter : name)

@@ -68,8 +68,8 @@ constexpr Example of_commands[] = {
     {"help", "assay help --as=bash"},
 };
 
-/// Examples of the commands for a single case of one operator; `filled` replaces the words in
-/// capitals.
+/// Help examples for commands that run a single case of one operator. `filled` replaces the words
+/// in capitals.
 constexpr Example of_each_operator[] = {
     {"run", "assay run OPERATOR FIRST"},
     {"run", "assay run OPERATOR SECOND --implementation=optimized-a2"},
@@ -85,8 +85,8 @@ constexpr Example of_each_operator[] = {
     {"device plan", "assay device plan OPERATOR SECOND --device=a3"},
 };
 
-/// Two small cases of an operator, and an injected fault that fails on the first. An operator
-/// without an entry has its default case as both.
+/// The values for the help examples of an operator: two small cases, and an injected fault that
+/// fails on the first case. For an operator without an entry, both cases are the default case.
 struct OperatorCases {
   std::string_view name, first, second, fault;
 };

@@ -21,7 +21,8 @@ std::string command_line(const CommandGuide& guide) {
   return guide.words.empty() ? "assay" : "assay " + joined_by(guide.words, " ");
 }
 
-/// The names of a flag, and the kind of its value: "-q, --quiet", "--seed <number>", "file".
+/// Returns the names of a flag and the kind of its value, such as "-q, --quiet", "--seed <number>"
+/// or "file".
 std::string spelled(const FlagGuide& flag) {
   return joined_by(flag.names, ", ") +
          (flag.takes_value && !flag.positional ? " " + flag.kind : "");
@@ -32,10 +33,10 @@ std::string capitalised(std::string text) {
   return text + (text.ends_with('.') ? "" : ".");
 }
 
-/// Escapes the text for a cell of a table.
+/// Escapes a text, so that it can stand in a table cell of a Markdown page.
 std::string cell(const std::string& text) { return replaced(text, "|", "\\|"); }
 
-/// Lists the flags of a command that are not flags of the other command.
+/// Returns the flags of a command that the other command does not have.
 std::vector<FlagGuide> extra_flags(const CommandGuide& guide, const CommandGuide& other) {
   std::vector<FlagGuide> own;
   for (const FlagGuide& flag : guide.flags)
@@ -58,8 +59,8 @@ const CommandGuide* find(const std::vector<CommandGuide>& all,
   return found == all.end() ? nullptr : &*found;
 }
 
-/// Escapes a line of text for man, which treats a line that starts with a dot or an apostrophe as a
-/// request.
+/// Escapes a line of text for the program man. Without this, man would read a line that starts with
+/// a dot or an apostrophe as a command.
 std::string man_text(const std::string& text) {
   std::string safe = replaced(replaced(text, "\\", "\\e"), "-", "\\-");
   return safe.starts_with('.') || safe.starts_with('\'') ? "\\&" + safe : safe;
@@ -77,7 +78,8 @@ std::string markdown_page(const std::vector<CommandGuide>& all, const CommandGui
     std::vector<std::string> words = guide.words, as_run = {"run", name};
     words.push_back(name);
     const CommandGuide& sub = *find(all, words);
-    // The subcommands for a single case accept the flags of `run`.
+    // A subcommand for a single case, such as `dump OPERATOR`, accepts the flags of `run OPERATOR`.
+    // Its table row therefore links to the page of `run OPERATOR`.
     const CommandGuide* const run = find(all, as_run);
     const auto& shown = run != nullptr ? as_run : words;
     if (run != nullptr) of_each = table_of(extra_flags(sub, *run));

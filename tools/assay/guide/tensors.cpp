@@ -14,7 +14,7 @@ std::string kind_of(const spec::Parameter& tensor) {
   return fmt::format("{} | ({})", to_string(tensor.dtype), fmt::join(tensor.shape, ", "));
 }
 
-/// Returns a row for every tensor of the call: name, direction, type and shape.
+/// Returns one table row for every tensor of an operator: name, direction, type and shape.
 template <class Op>
 std::string rows_of_tensors() {
   std::set<std::string_view> outputs;

@@ -17,16 +17,17 @@ namespace assay::cli {
 inline constexpr const char* pack_schema = "assay-pack-1";
 inline constexpr const char* manifest_name = "manifest.json";
 inline constexpr const char* recipes_name = "recipes.jsonl";
-/// The size limit of a line of recipes.jsonl (bytes).
+/// Maximum length of a line of recipes.jsonl (bytes). A recipe describes a case without its
+/// tensors.
 inline constexpr std::size_t longest_recipe = 3072;
 
-/// The files that the manifest of a pack lists.
+/// Returns the names of the files that the manifest of a pack lists.
 inline std::array<std::string, 3> pack_files(fixtures::PackFormat format) {
   const auto [goldens, inputs] = fixtures::array_files(format);
   return {recipes_name, goldens, inputs};
 }
 
-/// Returns the format that the word names, or nothing.
+/// Returns the file format with this name; nothing for an unknown name.
 inline std::optional<fixtures::PackFormat> pack_format(const std::string& word) {
   if (word == "hdf5") return fixtures::PackFormat::hdf5;
   if (word == "npz") return fixtures::PackFormat::npz;
@@ -34,8 +35,8 @@ inline std::optional<fixtures::PackFormat> pack_format(const std::string& word) 
   return std::nullopt;
 }
 
-/// Parses a manifest or a recipe, which may come from an untrusted source. Errors: UsageError
-/// naming `where`.
+/// Parses a JSON text of a pack, which may come from an untrusted source. Errors: UsageError with a
+/// message that begins with `where`.
 inline nlohmann::ordered_json parse_pack_text(const std::string& text, const std::string& where) {
   try {
     return parse_shallow(text, where);

@@ -14,20 +14,21 @@
 
 namespace assay::cli {
 
-/// Returns the random stream of an input whose elements are drawn one by one from an input profile.
-/// Returns nothing for other inputs, for example those that are computed from other inputs.
+/// Returns the random number stream of an input if its elements are independent random numbers.
+/// Returns nothing for other inputs, for example inputs that are computed from other inputs.
 std::optional<conformance::Stream> drawn_stream(std::string_view input);
 
-/// Lengths in the format of replay lines: "2x33,7" are two sequences of 33 rows and one of 7.
+/// Returns sequence lengths in the format of replay lines: "2x33,7" means two sequences of 33 rows
+/// and one of 7.
 std::string sequences_of(const spec::Extents& extents);
 
-/// Shortens the description of how an input is drawn: replaces its sequences by an index into a
-/// list of the case (and appends new ones to the list). Tensors share this list, because sequences
-/// can be long.
+/// Shortens the description of a random input. Its list of sequence lengths can be long, so all
+/// tensors of a case share a table of such lists. This function replaces the list by its index in
+/// the table, and appends a new list to the table.
 nlohmann::ordered_json with_shared_sequences(nlohmann::ordered_json drawing,
                                              nlohmann::ordered_json& of_case);
 
-/// Returns the facts about one tensor in a recipe: dtype and shape; for a view also strides and
+/// Returns the description of a tensor in a recipe: dtype and shape. A view also has strides and an
 /// offset.
 nlohmann::ordered_json described_tensor(const spec::Tensor& tensor);
 
@@ -39,17 +40,18 @@ std::string layout_of(const typename Op::Problem& problem) {
     return std::string(to_string(spec::Layout::tnd));
 }
 
-/// Describes how an input is drawn, so that a reader can draw it again. Returns null if the input
-/// must be stored.
+/// Describes how the random elements of an input are generated, so that a reader of the pack can
+/// generate the same elements. Returns null if the pack must store the input.
 template <class Op>
 nlohmann::ordered_json drawing_of(const conformance::Case<Op>& c, std::string_view input) {
   const auto stream = drawn_stream(input);
   if (!stream || c.track != conformance::Track::bound) return nullptr;
-  // The values of fp16 inputs contain a factor that depends on the whole problem. The recipe does
-  // not contain it, so these inputs are stored.
+  // fp16 inputs are multiplied by a factor that depends on the whole problem. The recipe of a case
+  // does not contain this factor, so the pack stores the inputs themselves.
   if (*stream == conformance::Stream::input && c.problem.dtype == spec::DType::fp16) return nullptr;
   const auto extents = conformance::extents_of_input<Op>(c.problem, input);
-  // Tokens after the last sequence are not drawn.
+  // The description cannot express tokens after the last sequence (padding), so the pack stores
+  // inputs with such tokens.
   if (!extents || extents->padding != 0) return nullptr;
   return {{"stream", static_cast<std::uint64_t>(*stream)},
           {"heads", extents->heads},
@@ -57,12 +59,12 @@ nlohmann::ordered_json drawing_of(const conformance::Case<Op>& c, std::string_vi
           {"sequences", sequences_of(*extents)}};
 }
 
-/// Returns every attribute of the problem, including those at their defaults: numbers and words,
-/// and lists in the format of replay lines, "2x33,7".
+/// Returns every attribute of the problem, also if it has its default value. Lists have the format
+/// of replay lines, such as "2x33,7".
 nlohmann::ordered_json attributes_of(const fixtures::CaseRecord& record);
 
-/// Returns the recipe line of a case: the call, how to draw its inputs, and a description of each
-/// output.
+/// Returns the recipe of a case as one JSON line: the call, a description from which the inputs can
+/// be generated, and a description of each output.
 template <class Op>
 nlohmann::ordered_json recipe_line(const conformance::Case<Op>& c,
                                    const fixtures::CaseRecord& record,

@@ -16,28 +16,29 @@
 
 namespace assay::cli {
 
-/// Limits of the number of elements in the large tensors of each case of a pack.
+/// Maximum number of elements in the large tensors of a case, for each kind of pack.
 inline constexpr std::int64_t elements_of_smoke = 1 << 13, elements_of_tier_1 = 1 << 15,
                               elements_of_operator = 1 << 17;
 
-/// A named set of cases.
+/// A named set of cases that `assay pack` can write.
 struct PackSet {
   std::string name, sentence;
 };
 
-/// Returns the name of the set of a model: "model-bert-base" for "BERT-base". Empty without a
-/// model.
+/// Returns the name of the set of a published model: "model-bert-base" for "BERT-base". Returns an
+/// empty string if `model` is empty.
 std::string set_of_model(const std::string& model);
 
-/// Returns all sets, in the order in which `assay pack --list` prints them.
+/// Returns all sets in the order in which `assay pack --list` prints them.
 std::vector<PackSet> pack_sets();
 
-/// The input profile whose values may overflow when a kernel rounds P or dS of some rows to 16
-/// bits. The judge exempts such rows, but a pack cannot mark them.
+/// The name of an input profile (distribution of input values) with large values. In some rows P or
+/// dS may overflow when a kernel rounds them to 16 bits. The judge exempts such rows from judging,
+/// but a pack cannot mark them.
 inline constexpr std::string_view profile_with_exempt_rows = "overflow_fp16";
 
-/// Returns the cases of the ordinary plan whose tensors have at most `largest` elements and that
-/// have no exempt rows; cheapest first.
+/// Returns the planned cases whose tensors have at most `largest` elements, sorted by cost. Omits
+/// cases in which some rows may overflow in 16 bits, because a pack cannot mark such rows.
 template <class Op>
 std::vector<conformance::Case<Op>> planned_up_to(std::int64_t largest) {
   std::vector<conformance::Case<Op>> cases = conformance::sample<Op>({});
@@ -48,7 +49,8 @@ std::vector<conformance::Case<Op>> planned_up_to(std::int64_t largest) {
   return cases;
 }
 
-/// Returns the first case of each kind. `kind_of` returns the kind of a case.
+/// Returns the first case of each group. Two cases are in the same group if `kind_of` returns the
+/// same text for them.
 template <class Op>
 std::vector<conformance::Case<Op>> first_of_each(
     std::vector<conformance::Case<Op>> cases,
@@ -58,7 +60,7 @@ std::vector<conformance::Case<Op>> first_of_each(
   return cases;
 }
 
-/// Returns the cases of published models (from the files of Assay) that the ordinary plan contains.
+/// Returns those planned cases that come from a published model.
 template <class Op>
 std::vector<conformance::Case<Op>> cases_of_model(const std::string& set) {
   std::vector<conformance::Case<Op>> cases;

@@ -26,7 +26,7 @@ namespace {
 using Json = nlohmann::ordered_json;
 namespace fs = std::filesystem;
 
-/// Limits for reading a pack (bytes), which may come from an untrusted source. A pack of all cases
+/// Limits for reading a pack, which may come from an untrusted source (bytes). A pack of all cases
 /// needs a fifth of these limits.
 constexpr std::int64_t most_manifest = 1 << 24, most_recipes = 1 << 26;
 constexpr std::size_t longest_excerpt = 100;
@@ -35,7 +35,8 @@ std::string quoted(const std::string& text) {
   return '\'' + conformance::excerpt(text, longest_excerpt) + '\'';
 }
 
-/// Returns a member. Errors: UsageError if it is missing or has another type.
+/// Returns a member of a JSON object. Errors: UsageError if the member is missing or has another
+/// type.
 template <class Value>
 Value member(const Json& object, const char* name, const std::string& where) {
   try {
@@ -45,13 +46,15 @@ Value member(const Json& object, const char* name, const std::string& where) {
   }
 }
 
-/// A recipe that was generated again from its replay line, and the digests of its inputs.
+/// The recipe line of a case, generated again from its replay line, and the digests of the
+/// generated inputs.
 struct Remade {
   Json line;
   std::vector<std::pair<std::string, std::string>> digests;
 };
 
-/// Returns the numerics that a manifest names. Errors: std::invalid_argument.
+/// The rounding behaviour (numerics) that a manifest declares. `of` throws std::invalid_argument if
+/// the text is invalid.
 struct Declared {
   std::string text, manifest;
 
@@ -65,8 +68,8 @@ struct Declared {
   }
 };
 
-/// Generates a recipe again from its replay line. Errors: UsageError for an invalid replay line and
-/// for unknown numerics.
+/// Generates the recipe line of a case and its inputs again from the replay line. Errors:
+/// UsageError for an invalid replay line or unknown numerics.
 Remade remade(const std::string& command, const Declared& numerics, const std::string& where) {
   Remade again;
   conformance::CaseLine words{.place = where, .words = {}, .note = {}};
@@ -88,7 +91,7 @@ Remade remade(const std::string& command, const Declared& numerics, const std::s
   return again;
 }
 
-/// Checks the folder. Errors: UsageError if it is not a pack.
+/// Checks that the folder is a pack. Errors: UsageError.
 void require_pack(const fs::path& folder) {
   std::error_code error;
   const char* const fault = !fs::exists(folder, error)         ? "does not exist"
@@ -220,9 +223,9 @@ class Verification {
     inputs_ += std::ssize(again.digests);
   }
 
-  /// Reports every member in which a recipe differs from the recipe that its replay line gives.
+  /// Reports every member of a stored recipe line that differs from the generated one.
   void report_changed_members(const Json& line, const Json& wanted, const std::string& place) {
-    // The order of the members of a recipe does not matter.
+    // Convert to a type with sorted members, because the order of the members does not matter.
     const nlohmann::json given(line), expected(wanted);
     for (const auto& change : nlohmann::json::diff(expected, given)) {
       const nlohmann::json::json_pointer at(change["path"].get<std::string>());

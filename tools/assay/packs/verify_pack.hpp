@@ -6,10 +6,10 @@
 
 namespace assay::cli {
 
-/// Compares a pack with its replay lines and prints every difference. The folder must contain the
-/// manifest and exactly the files that it must list, with the listed sizes and digests. Each recipe
-/// must equal the one that its replay line gives. Each input, generated again, must have the digest
-/// in the manifest. Returns ExitCode::usage if anything differs. Errors: UsageError,
+/// Verifies a pack (a folder of test vectors) and prints every difference. The folder must contain
+/// the manifest and exactly the files that the manifest lists, with the listed sizes and digests.
+/// The replay line of each case must generate the stored recipe line, and inputs with the listed
+/// digests. Returns ExitCode::usage if there is a difference. Errors: UsageError,
 /// fixtures::OutOfResources.
 ExitCode verify_pack(const std::string& folder, const Context& context);
 

@@ -10,7 +10,7 @@
 
 namespace assay::cli {
 
-/// Prints one line for each case when it is judged. A sweep with `--verbose` uses it.
+/// Prints one line for each case as soon as it is judged. A sweep with `--verbose` uses this class.
 class CasePrinter final : public conformance::SweepListener {
  public:
   explicit CasePrinter(std::ostream& out) : out_(out) {}
@@ -23,7 +23,8 @@ class CasePrinter final : public conformance::SweepListener {
   std::ostream& out_;
 };
 
-/// Prints the name of a case that takes long while it runs; other listeners print afterwards.
+/// Prints the name of a case that takes long, while the case runs. Pass this listener first: it
+/// must stop its output before other listeners print.
 class SlowCasePrinter final : public conformance::SweepListener {
  public:
   void on_case(const conformance::CaseReport&, std::int64_t) override { waiting_.reset(); }

@@ -25,7 +25,8 @@ bool is_of_word(char letter) {
   return std::isalnum(static_cast<unsigned char>(letter)) != 0 || letter == '_';
 }
 
-/// Returns the word in the colour of its verdict if it is a verdict; otherwise the unchanged word.
+/// Returns the word in the colour of its verdict if the word is a verdict. Otherwise returns the
+/// unchanged word.
 std::string message_of(const std::string& word) {
   for (const auto& [verdict, name] : spec::spellings_of<conformance::Verdict>.entries)
     if (name == word) return std::string(colour_of(verdict)) + word + "\x1b[0m";

@@ -6,15 +6,15 @@
 
 namespace assay::cli {
 
-/// Returns the line with its verdicts in terminal colours: green for verdicts that lead to exit
-/// code 0, red for exit code 1, yellow for the others.
+/// Returns the line with coloured verdicts: green for verdicts with exit code 0, red for exit code
+/// 1, yellow for all others.
 std::string coloured(const std::string& line);
 
-/// Returns whether to use colours: on a terminal that supports them, unless NO_COLOR is set and not
-/// empty.
+/// Returns whether to print colours: the output is a terminal that supports them, and NO_COLOR is
+/// not set or is empty.
 bool wants_colour(bool is_terminal);
 
-/// Adds colours to lines and passes them to another stream.
+/// A stream buffer that adds colours to lines and passes the lines to another stream.
 class ColouredLines final : public std::streambuf {
  public:
   explicit ColouredLines(std::ostream& to) : to_(to) {}

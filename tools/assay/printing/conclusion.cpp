@@ -15,7 +15,7 @@ using conformance::counted;
 using conformance::ExitCode;
 using conformance::Results;
 
-/// Describes the result of the judged cases.
+/// Describes the result of the judged cases, as the first part of the last line.
 std::string finding(const Results& results, const Tally& tally, ExitCode code) {
   const auto numerically = results.summary.value_cases;
   const std::string failures = counted(tally.failing, "failure");
@@ -51,7 +51,7 @@ std::string name_of(const Results& results) {
                                                 : results.summary.implementation;
 }
 
-/// ", 2 without a clear verdict, 7 not applicable, 20 not run"
+/// Describes the other cases: ", 2 without a clear verdict, 7 not applicable, 20 not run".
 std::string not_judged(const conformance::Summary& summary, const Tally& tally) {
   std::string text;
   if (tally.unclear > 0) text += fmt::format(", {} without a clear verdict", tally.unclear);
@@ -61,8 +61,7 @@ std::string not_judged(const conformance::Summary& summary, const Tally& tally) 
   return text;
 }
 
-/// Describes the failing case, the most likely cause of its failure, and the command that repeats
-/// it.
+/// Describes the failing case, the most likely cause, and the command that runs the case again.
 std::string first_failure(const Results& results, const std::string& program) {
   const conformance::CaseReport& failing = results.cases.back();
   const std::vector<conformance::Cause> causes = conformance::causes_of(results.cases, {});

@@ -19,7 +19,7 @@ using conformance::CaseReport;
 using conformance::Finding;
 using conformance::TensorReport;
 
-/// Prints integers without a fraction, other numbers with six digits.
+/// Prints integers without a fraction, and other numbers with six digits.
 std::string text_of(double value) {
   return value == std::floor(value) && std::abs(value) < 1e15 ? fmt::format("{:.0f}", value)
                                                               : fmt::format("{:.6g}", value);
@@ -37,8 +37,8 @@ std::string place(const Finding& at) {
   return text.empty() ? "-" : text;
 }
 
-/// Formats two numbers: the rows in which every element was judged, and the rows that only tile
-/// sums (sums over the rows of a tile) judged.
+/// Formats the number of judged rows, such as "12 of 64 (sums of 64)". In the first rows every
+/// element was judged. In the other rows only tile sums (sums over the rows of a tile) were judged.
 std::string rows_text(const TensorReport& t) {
   const std::string sums = t.rows_summed > 0 ? fmt::format(" (sums of {})", t.rows_summed) : "";
   return fmt::format("{} of {}{}", t.rows_judged, t.rows_total, sums);
@@ -106,7 +106,8 @@ void print_case(const CaseReport& report, const std::string& program, std::ostre
 
 namespace {
 
-/// Uses a new kernel object, which has no state from an earlier call.
+/// If a repeated case failed in all runs except one, describes this pattern: it is typical of a
+/// kernel that keeps state between calls. Otherwise returns an empty string.
 const char* all_but_one(const conformance::ShrunkCase& shrunk) {
   constexpr std::int64_t many = 10;
   const bool is_so = shrunk.again >= many && shrunk.failed_again == shrunk.again - 1;

@@ -18,12 +18,13 @@ using Json = nlohmann::ordered_json;
 
 constexpr std::size_t pairs_shown = 20;
 
-/// Returns why a pair has no case: the requirements that together forbid it, or another reason.
+/// Returns the reason why no case contains a pair of values: the requirements that together forbid
+/// the pair, or another reason.
 std::string reason_of(const PairCoverage::Cell& cell) {
   return cell.left_out.empty() ? joined(cell.forbidden_by) : cell.left_out;
 }
 
-/// Returns the pairs for which no case is required, by their reason.
+/// Returns the pairs of values that no case needs to contain, grouped by reason.
 std::map<std::string, std::vector<std::string>> unreachable_by_reason(const PairCoverage& pairs) {
   std::map<std::string, std::vector<std::string>> groups;
   for (const PairCoverage::Cell& cell : pairs.cells)
@@ -36,8 +37,8 @@ std::string side(bool has, std::int64_t cases) {
   return cases == 0 ? "never" : std::to_string(cases);
 }
 
-/// Returns the number of legal and of forbidden calls (accept and reject side) of a requirement,
-/// for each entry point whose documentation page states it: "u1 20, 1; u3 4, -".
+/// Counts the legal calls and the forbidden calls of a requirement, for each entry point that
+/// documents the requirement: "u1 20, 1; u3 4, -".
 std::string by_entry_point(const RequirementCoverage::Requirement& requirement) {
   std::string text;
   for (const auto& on : requirement.on)

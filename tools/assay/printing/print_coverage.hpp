@@ -11,28 +11,31 @@
 
 namespace assay::cli {
 
-/// The requirements and pairs of values of one operator that cases exercise.
+/// The requirements and pairs of values that the cases of one operator exercise.
 struct Coverage {
   conformance::RequirementCoverage requirements;
   conformance::PairCoverage pairs;
-  // The values of each size, only for planned cases. A value counts as missing if no plan with the
-  // first `seeds_of_sizes` seeds contains it.
+  // The values that each size has in planned cases. A value counts as missing if it occurs in none
+  // of the plans with the first `seeds_of_sizes` seeds.
   std::vector<conformance::SizeCoverage> sizes;
   std::optional<conformance::RefusableCalls> calls = {};
   std::vector<conformance::FieldCoverage> fields = {};
 };
 
-/// The number of seeds whose plans together must contain every legal value of a size that has only
-/// a few.
+/// If a size has only a few legal values, the plans with this number of seeds must together contain
+/// all of them.
 inline constexpr int seeds_of_sizes = 3;
 
-/// Prints every requirement that a call can satisfy or break: how many cases exercise it, in total
-/// and on each entry point whose documentation page states it, and how many legal calls a kernel
-/// may refuse without a verdict. Then prints the pairs: counts, uncovered pairs, and pairs that are
-/// not required, with the requirements that forbid them or another reason. Then the sizes: how many
-/// values of each range occur, how many cases exceed the range of short indices, and legal values
-/// that never occur. Then the fields that formulas read, and the combinations in which no case
-/// depends on them.
+/// Prints which parts of the documentation the cases exercise:
+/// - for each requirement that a call can satisfy or break, the number of cases that exercise it,
+/// in total and on each entry point whose documentation page states it;
+/// - the number of legal calls that a kernel may refuse without failing;
+/// - the pairs of values: counts, uncovered pairs, and pairs that are not required, each with the
+/// reason;
+/// - the sizes: how many values of each range occur, how many cases exceed the largest value of a
+/// small index type, and legal values that never occur;
+/// - the fields that formulas read, and the combinations of fields in which no case depends on
+/// them.
 void print_coverage(const Coverage& coverage, std::ostream& out);
 nlohmann::ordered_json coverage_json(const Coverage& coverage);
 

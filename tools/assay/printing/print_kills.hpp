@@ -6,8 +6,9 @@
 
 namespace assay::cli {
 
-/// Prints how many injected faults each track detects, and after how many cases; how many the
-/// tolerance rules of other projects detect; then every mutant with an unexpected verdict.
+/// Prints how many injected faults each judging method (track) detects, and after how many cases.
+/// Also prints how many of them the tolerance rules of other projects detect, and then every mutant
+/// with an unexpected verdict.
 void print_kills(const Kills& kills, std::ostream& out);
 
 }  // namespace assay::cli

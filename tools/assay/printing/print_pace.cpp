@@ -18,17 +18,17 @@ namespace {
 
 using conformance::CaseReport;
 
-/// Minimum number of calls for a meaningful median.
+/// The median is used only if there are at least this many timed calls.
 constexpr std::size_t least_calls = 20;
-/// A call is slow if it takes at least this many times the usual time, and at least this many
-/// seconds. In shorter calls, other programs on the machine may cause the delay.
+/// A call counts as slow if it takes at least `slow_factor` times the usual time, and at least
+/// `slow_seconds`. Shorter delays may come from other programs on the machine.
 constexpr double slow_factor = 20, slow_seconds = 1;
 constexpr std::size_t calls_shown = 5;
-/// The time per multiply-add is printed only if large calls take at least this many times as long
-/// as small calls.
+/// The time per multiply-add is meaningful only if large calls take at least this many times as
+/// long as small calls.
 constexpr double larger_by = 2;
 
-/// A call of a kernel, and the number of multiply-adds that the formula needs for it.
+/// A kernel call with its duration, and the number of multiply-adds that the formula needs.
 struct Call {
   const CaseReport* report;
   double work, seconds;
@@ -40,7 +40,8 @@ double median(std::vector<double> values) {
   return *middle;
 }
 
-/// Returns the number of multiply-adds of a case; 0 if its line is not a replay line of Assay.
+/// Returns the number of multiply-adds of a case. Returns 0 if the report comes from another
+/// program and its replay line cannot be parsed.
 double work_of(const CaseReport& report) {
   double work = 0;
   try {
@@ -65,8 +66,8 @@ std::vector<Call> timed_calls(const conformance::Results& results) {
   return calls;
 }
 
-/// The usual times: seconds of the smallest calls, and seconds per multiply-add of the largest
-/// calls. If large calls take about the time of small ones, most of the time is overhead.
+/// The usual durations: the time of the smallest calls, and the time per multiply-add of the
+/// largest calls. If large calls take no longer than small ones, the time is mostly overhead.
 struct Pace {
   double call, multiply_add;
   bool is_of_work;
@@ -88,7 +89,7 @@ Pace pace_of(const std::vector<Call>& by_work) {
           .is_of_work = median(large) >= larger_by * call};
 }
 
-/// Formats a number with at least two significant digits, without an exponent.
+/// Formats a number with at least two significant digits and without an exponent.
 std::string two_digits(double x) {
   return x >= 99.5 ? fmt::format("{:.0f}", x) : fmt::format("{:.2g}", x);
 }

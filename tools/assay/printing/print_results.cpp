@@ -24,11 +24,11 @@ using conformance::CaseReport;
 using conformance::Results;
 using conformance::Verdict;
 
-/// The maximum number of faults and of reasons that are printed, in full and in brief output.
+/// Maximum number of printed faults and reasons, in full output and in brief output.
 constexpr std::size_t faults_shown = 20, faults_shown_briefly = 5;
 constexpr std::size_t reasons_shown = 8, reasons_shown_briefly = 3;
 
-/// Returns the command that runs a line with the implementations of these results.
+/// Returns the command that runs a replay line with the same implementation as these results.
 std::string replay(const Results& results, const std::string& program, const std::string& line,
                    const std::string& name) {
   CaseReport report;
@@ -74,8 +74,8 @@ void print_verdicts(const Results& results, std::ostream& out) {
   table.print(out);
 }
 
-/// Prints whether all data have fixed seeds: in this case a kernel could pass with a lookup table
-/// of the inputs.
+/// Prints the source of the random input data. If all cases have fixed seeds, a kernel could pass
+/// with stored results.
 void print_data(const Results& results, std::ostream& out) {
   const conformance::Environment& environment = results.environment;
   if (environment.fresh_seed != 0)
@@ -85,8 +85,8 @@ void print_data(const Results& results, std::ostream& out) {
     out << "\ndata: all cases have fixed seeds, so a kernel may know their data\n";
 }
 
-/// Returns a list of ids if there are few. If there are many, for instance because only a part of a
-/// sweep ran, returns only their count.
+/// Joins the ids if there are few of them. Otherwise, for example after a partial sweep, returns
+/// only their number.
 std::string some(const std::vector<std::string>& ids) {
   constexpr std::size_t most = 12;
   if (ids.empty()) return "none";
@@ -116,8 +116,8 @@ void print_pairs(const conformance::PairCoverage& pairs, std::ostream& out) {
       pairs.covered(), pairs.admissible(), pairs.covered_triples(), pairs.admissible_triples());
 }
 
-/// Shortens a long replay line, for example a line with thousands of sequences; the report contains
-/// the whole line.
+/// Shortens a very long replay line, for example a line with thousands of sequence lengths. The
+/// report contains the whole line.
 std::string shortened(const std::string& line) {
   constexpr std::size_t longest = 1000, kept = 200;
   if (line.size() <= longest) return line;
@@ -143,9 +143,9 @@ void print_worst(const Results& results, const std::string& program, Detail deta
   table.print(out);
 }
 
-/// Prints the failures that were shrunk: the replay line of each failure, and that of the smallest
-/// case that fails in the same way. If several failures lead to the same small case, it is printed
-/// once.
+/// Prints failing cases with their replay lines. For each, it also prints the smallest case that
+/// fails in the same way. If several failing cases lead to the same small case, the small case is
+/// printed once.
 void print_shrunk(const Results& results, const std::string& program, std::ostream& out) {
   if (results.shrunk.empty()) return;
   out << "\nfailures, each with the smallest case that fails in the same way:\n";
@@ -167,9 +167,9 @@ void print_shrunk(const Results& results, const std::string& program, std::ostre
   }
 }
 
-/// Cases that failed in the same way form a group. Prints one line per group, with its first case,
-/// which is the cheapest. In brief output, prints only groups that are not conclusive: the causes
-/// already describe the others.
+/// Prints one line for each group of cases that failed in the same way; the line names the first
+/// and cheapest case. Brief output contains only groups that are not conclusive, because the list
+/// of causes describes the failing groups.
 void print_failures(const Results& results, const std::string& program, Detail detail,
                     std::ostream& out) {
   const std::size_t shown = detail == Detail::brief ? faults_shown_briefly : faults_shown;
@@ -210,10 +210,10 @@ void print_failures(const Results& results, const std::string& program, Detail d
         detail == Detail::brief ? "--verbose prints more" : "the report lists them");
 }
 
-/// Prints why cases were not applicable, the most frequent reasons first. Two cases have the same
-/// reason if the same rule decided them and the kernel gave the same message. Open questions must
-/// also break the requirement in the same way, and relations that do not apply must be the same
-/// relation. Each reason has the sentence of its first case.
+/// Prints the reasons why cases were not applicable, the most frequent reason first. Cases have the
+/// same reason if the same rule decided them and the kernel gave the same message. Open questions
+/// must also be about the same violation, and relations (checks that compare several runs) must be
+/// the same relation. The printed sentence comes from the first case.
 void print_reasons(const Results& results, Detail detail, std::ostream& out) {
   using Key = std::tuple<conformance::Rule, std::string, std::string, std::optional<std::string>>;
   using Reason = std::pair<std::string, std::int64_t>;
@@ -267,8 +267,8 @@ void print_regimes(const Results& results, std::ostream& out) {
     out << "  if a case has more than 100 metrics, only its first 100 are used\n";
 }
 
-/// Prints the conditions that separate failing cases from conforming ones. They are printed last,
-/// because users read the end first.
+/// Prints the causes: conditions that hold for failing cases and not for passing ones. They stand
+/// at the end of the output, because users read the end first.
 void print_causes(const Results& results, const std::string& program, std::ostream& out) {
   constexpr std::size_t most_causes = 8;
   const std::vector<conformance::Cause> causes =

@@ -6,7 +6,8 @@
 
 namespace assay::cli {
 
-/// Prints how long each queue is busy, and the shortest time that memory bandwidths permit.
+/// Prints the modelled times of a plan: how long each queue of the device is busy, and the shortest
+/// time that the memory bandwidths permit.
 void print_timeline(const Timeline& timeline, std::ostream& out);
 
 }  // namespace assay::cli

@@ -6,7 +6,7 @@
 
 namespace assay::cli {
 
-/// A table of text in aligned columns. The first column is left-aligned; the other columns are
+/// Prints a table with aligned columns. The first column is left-aligned. Other columns are
 /// right-aligned if they contain numbers.
 class Table {
  public:

@@ -12,8 +12,8 @@ namespace {
 using Seconds = std::chrono::duration<double>;
 
 constexpr Seconds first_words{2}, late_first_words{10}, between_lines{10}, between_draws{1};
-/// If Assay's own code takes less than this number of seconds, it ends before a user starts to
-/// wonder.
+/// Work of Assay's own code counts as short if its expected time is less than this (seconds). The
+/// first progress message about short work comes later, because the work usually ends before.
 constexpr double short_work = 1;
 
 }  // namespace

@@ -11,7 +11,7 @@
 
 namespace assay::cli {
 
-/// The work of a command, as the progress message describes it.
+/// Describes the work of a command for the progress message.
 struct Task {
   std::string what;             ///< "run", "check"
   double expected_seconds = 0;  ///< rough estimate; 0: unknown
@@ -19,10 +19,10 @@ struct Task {
   bool is_foreign = false;      ///< foreign code runs, so the time is unknown
 };
 
-/// During its lifetime, prints the current work and how long it may take: first after 2 seconds,
-/// then every 10 seconds, or on a terminal every second in the same line. If Assay's own code
-/// should take less than a second, the first message comes after 10 seconds. No other code may
-/// write to `context.err` at the same time.
+/// Prints progress messages as long as this object exists: what runs, and how long it may take. The
+/// first message comes after 2 seconds, the next ones every 10 seconds; on a terminal, one line is
+/// redrawn every second. If Assay's own code should take less than a second, the first message
+/// comes after 10 seconds. No other code may write to `context.err` at the same time.
 class Waiting {
  public:
   Waiting(const Context& context, Task work);
@@ -30,11 +30,11 @@ class Waiting {
   Waiting(const Waiting&) = delete;
   Waiting& operator=(const Waiting&) = delete;
 
-  /// Sets the current step: "the implementation runs". Call it from any thread.
+  /// Sets the current step, such as "the implementation runs". Any thread may call this function.
   void phase(std::string name);
-  /// Sets the number of finished cases.
+  /// Sets the number of finished cases in the message.
   void done(std::int64_t cases);
-  /// Stops the output. A second call has no effect.
+  /// Stops the progress messages. A second call has no effect.
   void stop();
 
  private:
@@ -52,7 +52,7 @@ class Waiting {
   std::jthread thread_;
 };
 
-/// Returns for example "12 s", "2 min 05 s", "1 h 02 min".
+/// Formats a duration, for example "12 s", "2 min 05 s", "1 h 02 min".
 std::string duration_text(double seconds);
 
 }  // namespace assay::cli

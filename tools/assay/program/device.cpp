@@ -74,7 +74,8 @@ struct PlanOptions {
   Replace replace = Replace::own_results;
 };
 
-/// Writes the trace of a plan. Errors: UsageError if the events of no schedule can be written.
+/// Writes a trace to a file: when each queue of the modelled device works. Errors: UsageError if
+/// there is nothing to trace, or if no schedule of the event model fits the problem.
 template <class Op>
 void write_trace(const typename Op::Problem& problem, const device::Spec& device,
                  const std::string& path, const Context& context) {
@@ -89,7 +90,7 @@ void write_trace(const typename Op::Problem& problem, const device::Spec& device
   sink(path, context)(text);
 }
 
-/// Calls visit<Op>() for every operator whose tiling is modelled.
+/// Calls visit<Op>() for every operator with a tiling model.
 template <class Visitor>
 void for_each_planned_operator(Visitor&& visit) {
   for_each_operator([&]<class Op> {
@@ -119,8 +120,8 @@ ExitCode print_plan(const CaseFlags& fields, const PlanOptions& options, const C
   return ExitCode::conformant;
 }
 
-/// The command `device plan OPERATOR --field=value ...`, for the operators whose tiling is
-/// modelled.
+/// Declares the command `device plan OPERATOR --field=value ...` for every operator with a tiling
+/// model.
 Action declare_plan(CLI::App& app) {
   std::vector<std::pair<std::string, Action>> actions;
   for_each_planned_operator([&]<class Op> {

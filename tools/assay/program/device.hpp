@@ -4,8 +4,8 @@
 
 namespace assay::cli {
 
-/// `assay device`: the numbers of a modelled device with their sources, or the plan of one problem
-/// on it.
+/// Returns the command `assay device`. It prints the properties of a modelled device with their
+/// sources, or plans one problem on the device.
 Command device_command();
 
 }  // namespace assay::cli

@@ -35,8 +35,8 @@ struct Flags {
   bool json = false, list = false, by_case = false;
 };
 
-/// The rules that can detect a fault without other rules, in the order of the table's columns, each
-/// with its track.
+/// The checks that can detect an injected fault, in the order of the printed columns. Each pair
+/// contains the internal name and the column heading.
 constexpr std::array<std::pair<const char*, const char*>, 9> columns = {{{"structure", "struct"},
                                                                          {"exact_case", "A"},
                                                                          {"bound", "B bound"},
@@ -93,7 +93,7 @@ void print_healthy(Rows rows, std::ostream& out) {
   out << '\n';
 }
 
-/// Prints the mutants of each operator. The rows of one operator are consecutive.
+/// Prints the mutants grouped by operator. The rows of one operator are adjacent in the input.
 void print_operators(Rows rows, std::ostream& out) {
   while (!rows.empty()) {
     const std::string& name = rows.front().mutant.operator_name;
@@ -119,8 +119,8 @@ void print_unexpected(const KillTable& table, std::ostream& out) {
   }
 }
 
-/// Prints the verdicts of other projects' tolerance rules on the same runs. Runs with unusual
-/// values (very large or small) are omitted.
+/// Prints how many of the injected faults the tolerance rules of other projects detect in the same
+/// runs. Omits runs with unusual values (very large or very small).
 void print_yardsticks(const KillTable& table, std::ostream& out) {
   Table text({"rule, on the same cases with ordinary values", "injected faults that it detects",
               "correct variants that it rejects"});
@@ -206,8 +206,8 @@ nlohmann::json to_json(const KillTable& table, bool by_case) {
   return json;
 }
 
-/// Calls use.template operator()<Op>(mutants) for each chosen operator, with the mutants whose name
-/// contains `only`.
+/// Calls use.template operator()<Op>(mutants) for each selected operator. `mutants` are the mutants
+/// (kernels with injected faults, and correct variants) that --only selects by name.
 template <class Use>
 void with_mutants(const Flags& flags, const Use& use) {
   with_operators(flags.operator_name, [&]<class Op> {
@@ -240,7 +240,8 @@ constexpr std::string_view subject_name(mutants::Subject subject) {
   return "numbers";
 }
 
-/// Lists the names of mutants. Each name also selects an implementation, for example for a sweep.
+/// Lists the names of the mutants. Users can pass each name to --implementation, for example in a
+/// sweep.
 ExitCode list(const Flags& flags, const Context& context) {
   if (!flags.report.empty() || flags.threads)
     throw UsageError(

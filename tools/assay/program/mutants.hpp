@@ -9,14 +9,14 @@
 
 namespace assay::cli {
 
-/// `assay mutants`: judges injected faults and correct ("healthy") variants and prints which check
-/// detected which fault.
+/// Returns the command `assay mutants`. It judges kernels with injected faults and correct variants
+/// ("healthy" mutants), and prints which check detected which fault.
 Command mutants_command();
 
-/// The name of an implementation is this prefix followed by the name of a mutant.
+/// Prefix of the implementation name of every mutant, as in "mutant-scale_missing_on_dk".
 inline constexpr const char* implementation_prefix = "mutant-";
 
-/// All mutants, hand-written and generated.
+/// Returns all mutants of an operator, both hand-written and generated ones.
 template <class Op>
 std::vector<mutants::MutantOf<Op>> every_mutant() {
   std::vector<mutants::MutantOf<Op>> all = mutants::mutants<Op>();

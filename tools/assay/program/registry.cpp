@@ -9,7 +9,7 @@
 namespace assay::cli {
 namespace {
 
-/// Adds our implementation of Op for every modelled device.
+/// Adds Assay's own tiled implementation of Op, once for every modelled device.
 template <optimized::IsTiled Op>
 void add_tiled(Registry& registry) {
   constexpr auto make = optimized::Tiled<Op>::make;
@@ -24,8 +24,8 @@ void add_tiled(Registry& registry) {
                       .in_process = true});
 }
 
-/// Adds the same implementation in another host mode: its numbers differ, and not every machine
-/// supports it.
+/// Adds Assay's own tiled implementation in another host mode (way of computing on this CPU). Its
+/// results differ, and not every machine supports every mode.
 template <optimized::IsTiled Op>
 void add_tiled_in(optimized::HostMode host, Registry& registry) {
   constexpr auto make = optimized::Tiled<Op>::make;
@@ -43,15 +43,16 @@ void add_tiled_in(optimized::HostMode host, Registry& registry) {
          .in_process = true});
 }
 
-/// Adds injected faults and correct variants of Op, which 'assay mutants --list' lists.
+/// Adds all mutants of Op: kernels with injected faults, and correct variants. 'assay mutants
+/// --list' lists them.
 template <class Op>
 void add_mutants(Registry& registry) {
   for (const auto& mutant : every_mutant<Op>())
     registry.add_unlisted<Op>({.name = implementation_prefix + mutant.name,
                                .summary = mutant.bug,
                                .make = mutant.make,
-                               // A mutant without argument checks may compute with invalid
-                               // arguments and crash, so it needs its own process.
+                               // A kernel variant without argument checks may crash on invalid
+                               // arguments, so it runs in its own process.
                                .in_process = mutant.subject != mutants::Subject::arguments});
 }
 

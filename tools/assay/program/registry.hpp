@@ -4,8 +4,7 @@
 
 namespace assay::cli {
 
-/// The contents of the binary `assay`: implementations for the modelled devices, and the commands
-/// that need them.
+/// Returns the implementations and additional commands of the program `assay`.
 Registry own_registry();
 
 }  // namespace assay::cli

@@ -17,8 +17,7 @@ using conformance::Verdict;
 
 constexpr int gravest = 2;
 
-/// Returns how severely the verdict affects the exit code of a sweep; a larger number is more
-/// severe.
+/// Returns the severity of the exit code that a verdict leads to. A larger number is more severe.
 int weight(Verdict verdict) {
   switch (conformance::contribution(verdict)) {
     case ExitCode::conformant:
@@ -30,14 +29,14 @@ int weight(Verdict verdict) {
   }
 }
 
-/// Returns whether the verdict says something about the implementation (it conforms, or it fails).
+/// Returns whether the verdict is a clear result: the implementation passes or fails.
 bool is_decided(Verdict verdict) {
   return verdict != Verdict::not_applicable &&
          conformance::contribution(verdict) != ExitCode::not_conclusive;
 }
 
-/// Returns whether a case was judged before but is not judged now. (Even if the case failed before,
-/// this is not an improvement.)
+/// Returns whether a case was judged in the earlier report but not in the new one. This is not an
+/// improvement, even if the case failed earlier.
 bool is_lost(const CaseReport& before, const CaseReport& now) {
   const bool by_numbers = before.value_case && !now.value_case && weight(now.verdict) == 0;
   return is_decided(before.verdict) && (!is_decided(now.verdict) || by_numbers);

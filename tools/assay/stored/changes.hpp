@@ -9,25 +9,24 @@
 
 namespace assay::cli {
 
-/// The kind of change of a verdict.
+/// The kind of a change between the verdicts of two reports.
 enum class Change : std::uint8_t {
   regression,   ///< see `ChangedCase` for the reason
   improvement,  ///< contributes a less severe code to the exit code
   other,        ///< another verdict with the same exit code
 };
 
-/// A case whose verdict changed. It has pointers into both reports.
+/// A case with different verdicts in two reports. Contains pointers into both reports.
 struct ChangedCase {
   Change change;
-  /// The reason of a regression: "worse" (its verdict contributes a more severe exit code), "no
-  /// longer judged", "new" (the case fails and did not exist before). Empty if it is not a
-  /// regression.
+  /// The reason of a regression: "worse" (the exit code of the verdict is more severe), "no longer
+  /// judged", or "new" (the case fails and did not exist before). Empty for other changes.
   std::string_view why;
   const conformance::CaseReport* before;  ///< null for a new case
   const conformance::CaseReport* now;
 };
 
-/// The changes between the cases of two reports.
+/// The differences between two reports.
 struct Changes {
   std::int64_t common = 0, only_now = 0;
   std::vector<ChangedCase> cases;  ///< regressions first, then in the order of `now`
@@ -36,10 +35,11 @@ struct Changes {
   std::int64_t count(Change change) const;
 };
 
-/// Compares cases with equal ids. The result has pointers into both reports.
+/// Compares the cases that have the same id in both reports. The result contains pointers into both
+/// reports.
 Changes changes_between(const conformance::Results& now, const conformance::Results& before);
 
-/// Returns JSON for programs; tools/changes_schema.md describes its members.
+/// Returns the changes as JSON for other programs. tools/changes_schema.md describes the members.
 std::string to_json(const Changes& changes, const conformance::Results& now,
                     const conformance::Results& before);
 

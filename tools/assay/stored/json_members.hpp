@@ -12,7 +12,7 @@
 
 namespace assay::cli {
 
-/// Parses a text that may be untrusted. Errors: nlohmann::ordered_json::exception;
+/// Parses a JSON text from an untrusted source. Errors: nlohmann::ordered_json::exception;
 /// std::invalid_argument if the text nests deeper than 16 levels, or if an object has two members
 /// with the same name.
 inline nlohmann::ordered_json parse_shallow(const std::string& text, const std::string& what) {
@@ -25,8 +25,8 @@ inline nlohmann::ordered_json parse_shallow(const std::string& text, const std::
   });
 }
 
-/// Returns a text member of the object, safe to print on a terminal. Errors:
-/// nlohmann::ordered_json::exception.
+/// Returns a string member of a JSON object, escaped so that printing it on a terminal is safe.
+/// Errors: nlohmann::ordered_json::exception.
 inline std::string printable_member(const nlohmann::ordered_json& object, const char* name) {
   return conformance::printable(object.at(name).get<std::string>());
 }

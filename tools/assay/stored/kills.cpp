@@ -72,8 +72,8 @@ Json json_of(const Kills::Yardstick& yardstick) {
 }  // namespace
 
 bool holds_kills(const std::string& text) {
-  // A report has its own schema in its first line. A string in a report cannot contain this text:
-  // if it quotes the schema of kill tables, the quotation marks are escaped.
+  // Only the results of `assay mutants` can contain this text. A report has another schema, and
+  // quotation marks inside its strings are escaped.
   const std::string member = "\"schema\": \"" + std::string(kills_schema) + '"';
   return text.find(member) != std::string::npos;
 }

@@ -10,7 +10,7 @@ namespace assay::cli {
 
 inline constexpr std::string_view kills_schema = "assay-kills-1";
 
-/// A table of `assay mutants`, as its file contains it: tools/kills_schema.md.
+/// The results of `assay mutants` (a "kill table"), as tools/kills_schema.md describes them.
 struct Kills {
   struct Track {
     std::int64_t cases = 0, failed = 0;
@@ -35,14 +35,14 @@ struct Kills {
   std::vector<Yardstick> yardsticks;
 };
 
-/// Returns whether the text is a kill table, which its schema shows; false for any other text.
+/// Returns whether the text contains results of `assay mutants`, which its schema member shows.
 bool holds_kills(const std::string& text);
 
-/// Parses a kill table. Errors: std::invalid_argument naming the member that is missing or has a
-/// wrong type.
+/// Parses the results of `assay mutants`. Errors: std::invalid_argument that names a missing member
+/// or a member of the wrong type.
 Kills kills_from_json(const std::string& text);
 
-/// Returns the data of the table for the HTML page.
+/// Returns the results of `assay mutants` as JSON for the HTML page.
 std::string to_json(const Kills& kills);
 
 }  // namespace assay::cli

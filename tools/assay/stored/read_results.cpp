@@ -16,7 +16,7 @@
 namespace assay::cli {
 namespace {
 
-/// Reads the text of a report. Errors: UsageError naming the file.
+/// Reads the text of a report file. Errors: UsageError that names the file.
 std::string read_file(const std::string& path) {
   constexpr std::size_t most = std::size_t{1} << 30;  // bytes: a device may never end
   InputFile input = read_input(path, most);
@@ -31,7 +31,8 @@ std::string read_file(const std::string& path) {
   return std::move(input.text);
 }
 
-/// Calls `parse` for the text and returns its result. Errors: UsageError naming the file.
+/// Calls `parse` with the text of a file and returns the result. Errors: UsageError that names the
+/// file.
 template <class Parse>
 auto parsed(const std::string& path, const std::string& text, const Parse& parse) {
   try {
@@ -44,8 +45,8 @@ auto parsed(const std::string& path, const std::string& text, const Parse& parse
 constexpr const char* was_edited =
     "the file was changed after its sweep; run the sweep again to get a correct report";
 
-/// Checks the tensors. Errors: std::invalid_argument if more rows of a tensor were judged than it
-/// has, or if a conforming case has an error beyond its tolerance.
+/// Checks the tensors in a report. Errors: std::invalid_argument if more rows of a tensor were
+/// judged than the tensor has, or if an error exceeds the tolerance in a case that passes.
 void require_tensors(const conformance::Results& results) {
   for (const conformance::CaseReport& report : results.cases) {
     for (const conformance::TensorReport& tensor : report.tensors)
@@ -63,8 +64,8 @@ void require_tensors(const conformance::Results& results) {
   }
 }
 
-/// Checks the summary. Errors: std::invalid_argument if its counts differ from the cases in the
-/// report.
+/// Checks the summary of a report. Errors: std::invalid_argument if the counts differ from the
+/// cases in the report.
 void require_counts(const conformance::Results& results) {
   const conformance::Summary& stated = results.summary;
   conformance::Summary held;

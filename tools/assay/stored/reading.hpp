@@ -7,9 +7,8 @@
 
 namespace assay::cli {
 
-/// Calls `read` and returns its result. Converts the error of an unreadable file to a UsageError,
-/// but passes on the error of a system that lacks resources. Errors: UsageError,
-/// fixtures::OutOfResources.
+/// Calls `read`, which reads a file, and returns its result. If the file is unreadable, throws
+/// UsageError. If the system lacks resources such as file handles, throws fixtures::OutOfResources.
 template <class Read>
 auto reading(Read&& read) {
   try {

@@ -16,7 +16,8 @@
 
 namespace assay::cli {
 
-/// Forwards all calls to an implementation; records digests of its first run since `take`.
+/// Forwards all calls to an implementation. Records digests of the inputs and outputs of the first
+/// run after each call of `take`.
 template <class Op>
 class Recorder final : public spec::PassesOn<Op> {
   using Forwarding = spec::PassesOn<Op>;
@@ -29,7 +30,7 @@ class Recorder final : public spec::PassesOn<Op> {
     Digests inputs, outputs;
   };
 
-  /// `name`: the name in the registry, as replay lines contain it.
+  /// `name` is the name of the implementation in replay lines.
   Recorder(spec::Implementation<Op>& inner, std::string name)
       : Forwarding(inner), name_(conformance::printable(name)) {}
 
@@ -39,8 +40,8 @@ class Recorder final : public spec::PassesOn<Op> {
     const std::scoped_lock lock(mutex_);
     return said_[problem.dtype] = said;
   }
-  /// Returns the numerics that the implementation declared last for tensors of this type. May be
-  /// called from any thread.
+  /// Returns the numerics (rounding behaviour) that the implementation last declared for this
+  /// element type. Any thread may call this function.
   std::optional<spec::Numerics> said_of(spec::DType dtype) const {
     const std::scoped_lock lock(mutex_);
     const auto found = said_.find(dtype);
@@ -55,10 +56,11 @@ class Recorder final : public spec::PassesOn<Op> {
     recorded(inputs, outputs, [&] { inner_.run_call(call, problem, inputs, outputs); });
   }
 
-  /// Sets the function that is called when a run of the implementation starts and when it ends.
+  /// Sets a function that is called at the start and at the end of each run of the implementation.
   void set_listener(std::function<void(bool runs)> listener) { listener_ = std::move(listener); }
 
-  /// Returns the first run since the last call of `take`; empty if the implementation did not run.
+  /// Returns the digests of the first run since the previous call of `take`. They are empty if the
+  /// implementation did not run.
   Run take() { return std::exchange(run_, std::nullopt).value_or(Run{}); }
 
  private:
@@ -86,7 +88,7 @@ class Recorder final : public spec::PassesOn<Op> {
     return result;
   }
 
-  /// Reports the start and the end of a run. The end is also reported if the run throws.
+  /// Calls the listener at the start and at the end of a run, also if the run throws.
   class Notice {
    public:
     explicit Notice(const std::function<void(bool)>& listener) : listener_(listener) {

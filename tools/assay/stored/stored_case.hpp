@@ -11,10 +11,11 @@
 
 namespace assay::cli {
 
-/// The parts of a case that are written to a file.
+/// Says whether a file stores the tensors of a case, or only its recipe (the description from which
+/// Assay generates the tensors).
 enum class Contents { recipe, tensors };
 
-/// Returns why the tensors of one call cannot represent the case in a file; nothing if they can.
+/// Returns the reason why a file cannot store the tensors of this case; nothing if it can.
 template <class Op>
 std::optional<std::string> without_tensors(const conformance::Case<Op>& c) {
   const std::string track = "--track is '" + std::string(spec::to_string(c.track)) + "': ";
@@ -26,9 +27,10 @@ std::optional<std::string> without_tensors(const conformance::Case<Op>& c) {
   return std::nullopt;
 }
 
-/// Makes the record of a case for a file: the digests of its inputs; with `tensors` also the inputs
-/// themselves, and the reference and tolerance for the numerics. If `certainty` is given, adds to
-/// it how the reference was computed.
+/// Makes the file record of a case, with the digests of its inputs. With `Contents::tensors`, the
+/// record also contains the inputs, the reference values, and the tolerances for a kernel with
+/// these numerics (rounding behaviour). Adds to `certainty`, unless it is null, how the reference
+/// was computed.
 template <class Op>
 fixtures::CaseRecord stored_case(const conformance::Case<Op>& c, const spec::Numerics& numerics,
                                  const std::string& profile_name, Contents contents,
@@ -39,7 +41,8 @@ fixtures::CaseRecord stored_case(const conformance::Case<Op>& c, const spec::Num
   for (const auto& [name, tensor] : inputs) record.digests[name] = fixtures::digest(tensor);
   if (contents == Contents::recipe) return record;
   auto expected = prepared.expected(numerics);
-  // The gradients of a formula are parts of one output: a file contains no references of them.
+  // The gradients of a formula's parameters are parts of one output, so a file contains no separate
+  // references for them.
   const auto outputs = conformance::make_outputs(c);
   std::erase_if(expected, [&](const conformance::Expected& one) {
     return conformance::find_tensor(outputs, one.name) == nullptr;
@@ -54,8 +57,8 @@ fixtures::CaseRecord stored_case(const conformance::Case<Op>& c, const spec::Num
   return record;
 }
 
-/// Runs the implementation on the case and adds its outputs to the record. Errors: those of the
-/// implementation.
+/// Runs the implementation on the case and adds its outputs to the record. Errors: the errors of
+/// the implementation.
 template <class Op>
 void add_actual(fixtures::CaseRecord& record, const conformance::Case<Op>& c,
                 spec::Implementation<Op>& implementation) {

@@ -26,8 +26,9 @@ inline const fixtures::Field* value_of(const Fields& fields, const std::string& 
   return found == fields.end() ? nullptr : &found->second;
 }
 
-/// Returns the first field in which the file differs from the replay line: another value, an extra
-/// field, or a missing field. Empty if all fields are equal.
+/// Compares the fields in a file with the fields that follow from the replay line. Returns a
+/// description of the first different, additional or missing field; an empty string if all are
+/// equal.
 inline std::string first_other(const Fields& stored, const Fields& given) {
   for (const auto& [name, value] : stored) {
     const fixtures::Field* const wanted = value_of(given, name);
@@ -43,7 +44,7 @@ inline std::string first_other(const Fields& stored, const Fields& given) {
   return "";
 }
 
-/// The facts of a case other than its operator and its replay line.
+/// Returns the fields that describe a case, except its operator and its replay line.
 inline Fields head_fields(const fixtures::CaseRecord& record) {
   Fields fields = {{"entry_point", record.entry_point},
                    {"product", record.product},
@@ -54,9 +55,8 @@ inline Fields head_fields(const fixtures::CaseRecord& record) {
   return fields;
 }
 
-/// Errors: StoreError if the facts about the case in the file differ from those that follow from
-/// its replay line: a verdict would belong to another case. `where`: name of the case, for the
-/// message.
+/// Checks that the stored description of a case matches its replay line; otherwise the verdict
+/// would belong to another case. `where` names the case in the message. Errors: StoreError.
 template <class Op>
 void require_undamaged(const fixtures::CaseRecord& head, const conformance::Case<Op>& c,
                        const std::string& where) {
@@ -70,7 +70,7 @@ void require_undamaged(const fixtures::CaseRecord& head, const conformance::Case
     if (!text.empty()) throw fixtures::StoreError(fmt::format("{}{}: {}", where, group, text));
 }
 
-/// The tensors that a file may contain for the case.
+/// Returns the names, types and shapes of the tensors that a file may contain for the case.
 template <class Op>
 fixtures::Expectation expectation_of(const conformance::Case<Op>& c) {
   const spec::Call<Op> call =

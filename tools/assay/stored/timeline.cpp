@@ -17,7 +17,8 @@ constexpr int turns_of_a_picture = 2000;
 
 double number(const Json& object, const char* name) { return object.at(name).get<double>(); }
 
-/// Sorts the intervals by their start, and merges intervals whose gap is smaller than `gap`.
+/// Sorts the intervals by start time, and merges consecutive intervals if the gap between them is
+/// at most `gap`.
 void merge(Timeline::Queue& queue, double gap) {
   std::ranges::sort(queue.turns);
   std::vector<std::pair<double, double>> merged;
@@ -63,8 +64,8 @@ Timeline read(const Json& json) {
 }  // namespace
 
 bool holds_timeline(const std::string& text) {
-  // A string in a report cannot contain this text: if it quotes the text, the quotation marks are
-  // escaped.
+  // Only a trace of `assay device plan` can contain this text. In reports, quotation marks inside
+  // strings are escaped.
   return text.find("\"traceEvents\": [") != std::string::npos;
 }
 

@@ -6,18 +6,18 @@
 
 namespace assay::cli {
 
-/// The data of the page for a trace of `assay device plan --trace`: when each queue of a modelled
-/// core is busy, and the limits of its memories.
+/// The trace of `assay device plan --trace` in the form that the HTML page needs: when each queue
+/// of a modelled core is busy, and the limits of its memories.
 struct Timeline {
   struct Queue {
     std::string name;
     double busy_microseconds = 0;
-    /// Intervals: start and end in microseconds. Intervals that a picture cannot show separately
-    /// are merged.
+    /// Busy intervals of the queue: start and end in microseconds. Intervals are merged if a
+    /// picture cannot show them separately.
     std::vector<std::pair<double, double>> turns;
   };
-  /// A memory with `bandwidth` bytes per second; the plan does `intensity` FLOP per byte that it
-  /// moves through this memory.
+  /// The limit of one memory in the roofline model. `bandwidth` is in bytes per second. `intensity`
+  /// is the number of FLOP per byte that moves through this memory.
   struct Roof {
     std::string name;
     double intensity = 0, bandwidth = 0;
@@ -29,13 +29,14 @@ struct Timeline {
   std::vector<Roof> roofs;
 };
 
-/// Returns whether the text is a trace of a plan; false for any other text.
+/// Returns whether the text is a trace of `assay device plan`.
 bool holds_timeline(const std::string& text);
 
-/// Errors: std::invalid_argument naming the member that is missing or has a wrong type.
+/// Parses a trace of `assay device plan`. Errors: std::invalid_argument that names a missing member
+/// or a member of the wrong type.
 Timeline timeline_from_json(const std::string& text);
 
-/// The data of the timeline for the page.
+/// Returns the timeline as JSON for the HTML page.
 std::string to_json(const Timeline& timeline);
 
 }  // namespace assay::cli

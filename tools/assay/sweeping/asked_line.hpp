@@ -5,8 +5,8 @@
 
 namespace assay::cli {
 
-/// Returns the command line without the flags for result files and for the part of the sweep. So
-/// the merged parts of a sweep have the command line of the whole sweep.
+/// Returns the command line without the flags for result files and for the part of the sweep. The
+/// parts of a sweep therefore have the same line as the whole sweep.
 std::string asked_line(const CLI::App& app);
 
 }  // namespace assay::cli

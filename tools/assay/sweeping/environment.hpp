@@ -9,8 +9,8 @@
 
 namespace assay::cli {
 
-/// Returns the facts about this program, the kernel and the command that a report contains.
-/// `asked`: the words of the command, see asked_line().
+/// Returns what a report says about this program, the kernel and the command. `asked`: the command
+/// line without some flags, see asked_line().
 conformance::Environment environment_of(const Parts& parts, const std::string& asked,
                                         const PlanFlags& plan, const Context& context);
 

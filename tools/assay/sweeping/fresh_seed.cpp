@@ -11,7 +11,8 @@
 namespace assay::cli {
 namespace {
 
-/// Returns a seed that is equal on every machine, but different for every kernel.
+/// Computes a seed from the program and the kernel. All machines compute the same seed, but every
+/// kernel gets a different one.
 std::uint64_t seed_of_kernel(const ImplementationFlags& implementation, const PlanFlags& plan) {
   const std::string digest = conformance::case_id(
       fmt::format("fresh data: {} {}{} {}", program_digest(), implementation.name,

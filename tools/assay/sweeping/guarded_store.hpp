@@ -9,8 +9,8 @@
 
 namespace assay::cli {
 
-/// Stores the cases of a sweep until the store fails, e.g. because its folder was removed. After
-/// that, the sweep continues without the store.
+/// Stores the cases of a sweep. If the store fails, for example because its folder was removed, the
+/// sweep continues without it.
 class GuardedStore final : public conformance::SweepListener {
  public:
   GuardedStore(fixtures::Store& store, conformance::StoreListener::RecordOf record_of,

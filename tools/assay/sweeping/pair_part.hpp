@@ -16,20 +16,20 @@
 
 namespace assay::cli {
 
-/// Operators that are the gradient of a forward.
+/// The gradient operators for which Assay also has the forward operator.
 template <class Op>
 concept HasForward = requires {
   typename conformance::ForwardOf<Op>::Forward;
 };
 
-/// The cases of a gradient in a sweep that judges it together with its forward. Each case is called
-/// and judged in one step.
+/// The cases of one gradient operator, in a sweep that judges a gradient kernel together with a
+/// forward kernel. Each case is called and judged in one step.
 template <HasForward Op>
 class PairPartOf final : public SweepPart {
   using Forward = typename conformance::ForwardOf<Op>::Forward;
 
  public:
-  /// `of_forward`: the flags of the forward's implementation.
+  /// `of_forward` contains the flags that select the forward kernel.
   PairPartOf(const Registry& registry, const ImplementationFlags& flags,
              const ImplementationFlags& of_forward, const PlanFlags& plan)
       : registry_(registry),
@@ -53,7 +53,7 @@ class PairPartOf final : public SweepPart {
   }
   std::int64_t cases() const override { return std::ssize(planned_.cases); }
   std::int64_t left_out() const override { return planned_.left_out; }
-  /// Number of cases that are not cases of a pair.
+  /// Returns the number of planned cases that cannot be judged as a pair.
   std::int64_t single() const { return single_; }
 
   std::vector<conformance::ExpectedCost> costs() const override {
@@ -92,7 +92,7 @@ class PairPartOf final : public SweepPart {
   std::string id(std::size_t place) const override {
     return conformance::case_id(conformance::command_line(planned_.cases[place]));
   }
-  /// A call judges everything, so nothing is left for other threads.
+  /// Returns 0: call() also judges the case, so nothing is left for other threads.
   std::int64_t weight(std::size_t) const override { return 0; }
   void prepare(std::size_t) override {}
   void call(conformance::Sweep& sweep, std::size_t place) override {
@@ -138,7 +138,8 @@ class PairPartOf final : public SweepPart {
             make_implementation<Op>(registry_, flags_)};
   }
 
-  /// A case that the forward's documents forbid, which only shrinking makes, is not applicable.
+  /// Judges a pair of kernels on a case. Shrinking may make a case that the documents of the
+  /// forward operator forbid; such a case is not applicable.
   conformance::CaseReport judged(const conformance::Case<Op>& c, const Pair& pair) const {
     auto report = conformance::judge_pair_as_one(c, *pair.forward, *pair.gradient);
     report.implementation = names_.gradient;
@@ -162,10 +163,10 @@ class PairPartOf final : public SweepPart {
   conformance::CaseReport report_;                    ///< likewise
 };
 
-/// Returns the gradients of a sweep of pairs. Skips a gradient that the user did not name, and that
-/// one of the implementations does not offer; prints a message to `out`.
-/// Errors: UsageError if the named operator is not a gradient, for an unknown implementation, or if
-/// no case is one of a pair.
+/// Returns the gradient operators of a sweep that judges pairs of kernels. If the user named no
+/// operator, skips each operator that one of the kernels does not support, and prints a message to
+/// `out`. Errors: UsageError if the named operator is not a gradient, if a kernel is unknown, or if
+/// no case can be judged as a pair.
 inline std::vector<std::unique_ptr<SweepPart>> pair_parts(
     const std::string& operator_name, const Registry& registry, const ImplementationFlags& flags,
     const std::string& forward, const PlanFlags& plan, std::ostream& out) {

@@ -8,7 +8,7 @@
 namespace assay::cli {
 namespace {
 
-/// Gives the freed memory of small cases back to the system before a large case allocates memory.
+/// Returns freed memory to the system before a large case needs it.
 void return_free_memory() {
 #ifdef __GLIBC__
   malloc_trim(0);

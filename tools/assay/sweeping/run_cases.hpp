@@ -9,11 +9,12 @@
 
 namespace assay::cli {
 
-/// Calls the kernel for the cases in their order, judges and reports them, until the sweep is over.
-/// Other threads make inputs before a call and judge outputs after it. If the kernel runs in this
-/// process, no other threads are used.
+/// Calls the kernel for all cases in their order, and judges and reports them, until the sweep
+/// ends. Other threads prepare inputs before a call and judge outputs after it. If the kernel runs
+/// in this process, there are no other threads.
 ///
-/// The order of the calls does not depend on timing. A time budget or a stop only ends it earlier.
+/// The order of the calls does not depend on timing. A time budget or a stop can only end the
+/// sequence earlier.
 /// \param is_finished returns whether an interrupted sweep has judged the case with this id
 /// \param slow reports cases that take long
 void run_cases(const Parts& parts, const std::vector<Turn>& order, conformance::Sweep& sweep,

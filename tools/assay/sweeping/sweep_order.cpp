@@ -19,8 +19,9 @@ std::vector<T> at(const std::vector<T>& values, const std::vector<std::int64_t>&
   return chosen;
 }
 
-/// Merges the case lists of the operators. Always takes the next case of the operator for which
-/// `rank(spent, next)` is smallest: the expected costs of its cases so far, and of the next one.
+/// Merges the case lists of the operators into one list. In each step it takes the next case of one
+/// operator: the operator with the smallest `rank(spent, next)`. `spent` is the expected cost of
+/// this operator's cases in the merged list, and `next` the expected cost of its next case.
 template <class Rank>
 Order merged(const Parts& parts, const Rank& rank) {
   Order order;

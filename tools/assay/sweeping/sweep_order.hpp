@@ -13,28 +13,30 @@ namespace assay::cli {
 
 using Parts = std::vector<std::unique_ptr<SweepPart>>;
 
-/// Returns the names of the implementations, each name once.
+/// Returns the names of the implementations, each once.
 std::string implementations(const Parts& parts);
 
-/// A case, and the part of the sweep (operator) to which it belongs.
+/// A position in the execution order: the index of the operator in the list of parts, and the index
+/// of the case.
 struct Turn {
   std::size_t part, place;
 };
 
-/// The cases in execution order, with their expected costs.
+/// The cases in the order of execution, with their expected costs.
 struct Order {
   std::vector<Turn> turns;
   std::vector<conformance::ExpectedCost> costs;
 };
 
-/// Merges the case lists of the operators: always takes the cheapest of the cases at the front of
-/// these lists, so that the first operator cannot use the whole time budget.
+/// Merges the case lists of the operators. In each step it takes the cheapest of the operators'
+/// next cases, so that the first operator cannot use the whole time budget.
 Order order_of(const Parts& parts);
 
-/// Merges the case lists of the operators so that all operators get the same share of the time.
+/// Merges the case lists of the operators so that each operator gets the same share of the time.
 Order balanced_order(const Parts& parts);
 
-/// Parses a shard: "1/3" is the first of three. Errors: UsageError.
+/// A part of a sweep as the user writes it: "1/3" is the first of three parts. The function
+/// shard_value parses this text. It throws UsageError if the text is invalid.
 struct ShardValue {
   std::int64_t number, of;
 
@@ -42,15 +44,15 @@ struct ShardValue {
 };
 ShardValue shard_value(const std::string& text);
 
-/// Removes the cases that are not in the shard, and returns which cases are in it.
+/// Removes all cases that are not in this part of the sweep. Returns a description of the part.
 conformance::Shard take_shard(Order& order, const ShardValue& value, const Parts& parts);
 
-/// Returns a text that contains everything that could affect a result: cases, implementation and
-/// the bytes of its files, limits, the version of Assay, and the bytes of this program. It is the
-/// same on every machine.
+/// Returns a text that contains everything that can change a result: cases, implementation and the
+/// bytes of its files, limits, version of Assay, and bytes of this program. The text does not
+/// depend on the machine.
 std::string plan_text(const Parts& parts, const ImplementationFlags& flags);
 
-/// Returns the SHA-256 of the running program.
+/// Returns the SHA-256 of this program's file.
 const std::string& program_digest();
 
 }  // namespace assay::cli

@@ -23,15 +23,16 @@
 
 namespace assay::cli {
 
-/// Limits for storing the tensors of failing cases: at most `evidence_elements` elements of query
-/// and key in a case, and at most `evidence_cases` such cases of an operator.
+/// A sweep stores the tensors of failing cases only within these limits: at most
+/// `evidence_elements` elements of query and key in a case, and at most `evidence_cases` cases of
+/// an operator.
 inline constexpr std::int64_t evidence_elements = 1 << 20;
 inline constexpr int evidence_cases = 8;
 
-/// Approximate memory (bytes) that a case needs for each tensor element.
+/// Approximate memory that a case needs per tensor element (bytes).
 inline constexpr std::int64_t bytes_of_element = 32;
 
-/// Returns the number of bytes of the tensors of a call, without gaps between elements.
+/// Returns the size of all tensors of a call, without gaps between elements (bytes).
 template <class Op>
 std::int64_t bytes_passed(const spec::Call<Op>& call) {
   std::int64_t bytes = 0;
@@ -42,7 +43,7 @@ std::int64_t bytes_passed(const spec::Call<Op>& call) {
   return bytes;
 }
 
-/// The cases of one operator in a sweep, and the implementation that they judge.
+/// The cases of one operator in a sweep, and the implementation that is judged on them.
 class SweepPart {
  public:
   virtual ~SweepPart() = default;
@@ -53,31 +54,33 @@ class SweepPart {
                                                                      ///< --only
   virtual std::vector<conformance::ExpectedCost> costs() const = 0;  ///< of each case
   virtual std::string lines() const = 0;                             ///< replay lines
-  /// The numerics that the implementation declared: "operator dtype" -> JSON.
+  /// Returns the numerics (rounding behaviour) that the implementation declared: pairs of "operator
+  /// dtype" and JSON.
   virtual std::vector<std::pair<std::string, std::string>> numerics() const = 0;
   virtual void append_coverage(conformance::Summary& summary) const = 0;
-  /// Returns the id of the case at a position in the list.
+  /// Returns the id of the case at index `place`.
   virtual std::string id(std::size_t place) const = 0;
-  /// Makes the inputs of the case at a position of the list, before its call. May be called on any
-  /// thread, also in parallel.
+  /// Generates the inputs of the case at index `place`, before the kernel is called. Several
+  /// threads may call this function at the same time.
   virtual void prepare(std::size_t place) = 0;
-  /// Calls the kernel for the case. The calls must follow the order of the sweep.
+  /// Calls the kernel for the case at index `place`. The caller must follow the order of the sweep.
   virtual void call(conformance::Sweep& sweep, std::size_t place) = 0;
-  /// Judges a case that was called. May be called on any thread, also in parallel.
+  /// Judges the case at index `place` after its call. Several threads may call this function at the
+  /// same time.
   virtual void judge(std::size_t place) = 0;
-  /// Reports a judged case to the listeners, in the order of the calls.
+  /// Reports a judged case to the listeners. The caller must follow the order of the calls.
   virtual void conclude(conformance::Sweep& sweep, std::size_t place) = 0;
-  /// Returns the estimated memory of a case in units of `bytes_of_element` bytes; 0 if its values
-  /// are not compared with a reference.
+  /// Returns the estimated memory of a case, in units of `bytes_of_element` bytes. Returns 0 if the
+  /// case is not judged numerically.
   virtual std::int64_t weight(std::size_t place) const = 0;
-  /// Makes each later call compute digests of its tensors, which `record` needs. Off by default,
-  /// because digests take longer than most calls.
+  /// Makes all later calls compute digests of their tensors, which `record` needs. Off by default,
+  /// because computing digests takes longer than most calls.
   virtual void keep_digests() = 0;
-  /// The record to store for the case that is being concluded.
+  /// Returns the record to store for the case that `conclude` is reporting.
   virtual fixtures::CaseRecord record(const conformance::CaseReport& report) = 0;
-  /// Shrinks a failing case, and searches for numerics that would explain the failure. Shrinking
-  /// may use half of the time, the search the rest. `others` fail for the same cause, so the
-  /// numerics must also explain them.
+  /// Finds the smallest case that fails like `failing`. Then searches for a rounding behaviour
+  /// (numerics) that would explain the failure of this case and of `others`, the cases with the
+  /// same cause. The first search may use half of the time, the second the rest.
   virtual conformance::ShrunkCase shrink(const conformance::CaseReport& failing,
                                          const std::vector<const conformance::CaseReport*>& others,
                                          const conformance::ShrinkBudget& budget) = 0;
@@ -143,21 +146,21 @@ class SweepPartOf final : public SweepPart {
     if (!c.violate.empty() || c.track == conformance::Track::arguments ||
         c.track == conformance::Track::relation)
       return 0;
-    // A compressed mask needs 4 MiB even if the case is small.
+    // The second term counts a compressed mask, which needs 4 MiB even if the case is small.
     return conformance::Suite<Op>::tensor_elements(c.problem) +
            bytes_passed(conformance::call_of(c)) / bytes_of_element;
   }
 
-  /// Does nothing for cases above `most_weight`. Such a case runs alone, and its inputs are made
-  /// when it is called.
+  /// Generates the inputs of a case in advance. Does nothing for a case that needs more memory than
+  /// `Turns::most_weight`: such a case runs alone, and call() generates its inputs.
   void prepare(std::size_t place) override {
     const std::int64_t own = weight(place);
     if (own == 0 || own > Turns::most_weight) return;
     const conformance::Case<Op>& c = planned_.cases[place];
     prepared_.make(place, [&] {
       auto made = std::make_unique<conformance::PreparedCase<Op>>(c);
-      // Assumes that the numerics are those that were declared last. The call itself queries the
-      // implementation for the numerics of this case.
+      // Prepares the case for the numerics (rounding behaviour) that the kernel declared last. The
+      // call itself queries the numerics for this case.
       if (const auto likely = recorder_.said_of(c.problem.dtype)) made->prepare(*likely);
       return made;
     });
@@ -188,7 +191,8 @@ class SweepPartOf final : public SweepPart {
   fixtures::CaseRecord record(const conformance::CaseReport& report) override {
     const auto c = case_of(report);
     const bool small = conformance::Suite<Op>::tensor_elements(c.problem) <= evidence_elements;
-    // A kernel that crashed or hung is not run again: it has no outputs, and would fail again.
+    // If the kernel crashed or hung, do not run it again: there are no outputs, and it would
+    // probably fail again.
     const bool answered = report.verdict != conformance::Verdict::crash &&
                           report.verdict != conformance::Verdict::timeout;
     if (!report.value_case || without_tensors(c) || !small || evidence_left_ == 0 || !answered ||
@@ -227,7 +231,7 @@ class SweepPartOf final : public SweepPart {
   }
 
  private:
-  /// The state of a case between its steps.
+  /// The state of a case between call, judge and conclude.
   struct UnderWay {
     conformance::SweptCase<Op> swept;
     typename Recorder<Op>::Run recorded;  ///< digests of its first call
@@ -238,8 +242,8 @@ class SweepPartOf final : public SweepPart {
     return under_way_.at(place);
   }
 
-  /// A second instance of the kernel, for repeated calls. The first instance therefore gets the
-  /// same calls in every sweep.
+  /// Returns a second instance of the kernel for repeated calls. The first instance therefore gets
+  /// the same sequence of calls in every sweep.
   Recorder<Op>& other() {
     if (!other_) {
       other_kernel_ = fresh_();
@@ -267,8 +271,8 @@ class SweepPartOf final : public SweepPart {
   PreparedOnce<conformance::PreparedCase<Op>> prepared_;
 };
 
-/// Makes the part of a sweep for Op. Returns null if the implementation that the flags name does
-/// not support Op; then `missing` contains the reason.
+/// Makes the part of a sweep for the operator Op. Returns null if the selected implementation does
+/// not support Op; `missing` then contains the reason.
 template <class Op>
 std::unique_ptr<SweepPart> sweep_part(const Registry& registry, const ImplementationFlags& flags,
                                       const PlanFlags& plan, std::string& missing) {
@@ -285,9 +289,10 @@ std::unique_ptr<SweepPart> sweep_part(const Registry& registry, const Implementa
   }
 }
 
-/// Returns the operators of a sweep in the order of their list. Skips an operator that the user did
-/// not name and that the implementation does not offer, and prints a message to `out`.
-/// Errors: UsageError for an unknown operator or implementation, or if --only selects no case.
+/// Returns the parts of a sweep, one per operator, in the order of the operator list. If the user
+/// named no operator, skips operators that the implementation does not support, and prints a
+/// message to `out`. Errors: UsageError for an unknown operator or implementation, or if --only
+/// selects no case.
 inline std::vector<std::unique_ptr<SweepPart>> sweep_parts(const std::string& operator_name,
                                                            const Registry& registry,
                                                            const ImplementationFlags& flags,

@@ -11,8 +11,8 @@
 namespace assay::cli {
 namespace {
 
-/// Opens the store of the sweep and reads the results of an earlier run. Errors: UsageError if
-/// `--resume` is given and no interrupted sweep is found.
+/// Opens the case file of a sweep and reads the results of an earlier run. Errors: UsageError if
+/// `--resume` is given and there is no interrupted sweep.
 fixtures::Store opened_store(const StorePlace& place, const std::string& plan,
                              const Context& context) {
   using Leftover = fixtures::Store::Leftover;

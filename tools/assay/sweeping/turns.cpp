@@ -102,7 +102,7 @@ std::size_t Turns::reach_of(std::size_t first) const {
   return reach;
 }
 
-/// Skips cases that need much memory: the caller judges these itself, with all processors.
+/// Skips cases that need much memory. The calling thread judges them itself, with all processors.
 std::size_t Turns::to_judge() const {
   for (std::size_t turn = first_; turn < begun_; ++turn)
     if (states_[turn] == State::called && weights_[turn] <= most_weight) return turn;
@@ -130,9 +130,9 @@ void Turns::judge(std::size_t turn, std::unique_lock<std::mutex>& lock) {
 
 bool Turns::is_in_short_call() const { return is_calling_ && Clock::now() < call_began_ + quick; }
 
-/// Judges before it prepares, because judging frees memory. In the first 5 ms of a call, starts
-/// nothing: the report contains the time of calls, and the work of other threads would make short
-/// calls longer.
+/// The loop of a worker thread. It prefers judging to preparing, because judging frees memory. In
+/// the first 5 ms of a kernel call it starts no work: the report contains the duration of calls,
+/// and work of other threads would make short calls longer.
 void Turns::work() {
   const parallel::Alone alone;
   std::unique_lock lock(mutex_);

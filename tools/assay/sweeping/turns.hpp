@@ -14,61 +14,64 @@
 
 namespace assay::cli {
 
-/// Returns the number of worker threads of a sweep: one for each core, at most 8; 0 if the machine
-/// has one core.
+/// Returns the number of worker threads of a sweep: one per core, at most 8. Returns 0 if the
+/// machine has only one core.
 std::size_t worker_count();
 
-/// Runs a list of cases as a pipeline. A turn is the work for one case of this list. The thread
-/// that uses this object calls the kernel for the turns and ends them, in their order. Worker
-/// threads prepare later turns, and judge turns that were called.
+/// Runs a list of cases as a pipeline. A turn is the work for one case: prepare, call, judge, end.
+/// The main thread calls the kernel and ends the turns, in the order of the list. Worker threads
+/// prepare later turns, and judge turns after their call.
 ///
-/// A turn is in progress from its call until it ends. The total weight of the turns in progress is
-/// at most `most_weight`; a heavier turn runs without others. In addition, turns with the same
-/// total weight can be prepared in advance.
+/// A turn is in progress from its call to its end. Its weight is the memory that it needs. The
+/// turns in progress have a total weight of at most `most_weight`; a heavier turn runs alone. In
+/// addition, turns with the same total weight may be prepared in advance.
 class Turns {
  public:
-  /// Largest total weight of the turns in progress. A turn of larger weight runs alone.
+  /// Maximum memory of the cases in progress, in the units of `SweepPart::weight`. A case that
+  /// needs more runs alone.
   static constexpr std::int64_t most_weight = std::int64_t{1} << 20;
-  /// Largest number of turns in progress for each thread.
+  /// Maximum number of cases in progress per thread.
   static constexpr std::size_t most_turns = 32;
 
   using Work = std::function<void(std::size_t turn)>;
 
-  /// `prepare` is called at most once for every turn, and never after the turn has begun; `judge`
-  /// once for every turn that was called. `weights`: the memory that each turn needs. With 0
-  /// threads, no turn is prepared in advance, and the caller judges.
+  /// `weights` contains the memory that each case needs. Threads call `prepare` at most once for
+  /// each case, before the case begins. They call `judge` once for each case, after its kernel
+  /// call. With 0 threads, no case is prepared in advance, and the main thread judges.
   Turns(std::vector<std::int64_t> weights, std::size_t threads, Work prepare, Work judge);
-  /// The destructor waits for work that is running.
+  /// The destructor waits until all running work has ended.
   ~Turns();
 
-  /// Returns whether enough memory is left to begin the turn before earlier turns have ended.
+  /// Returns whether the case can begin now. Returns false if earlier cases must end first to free
+  /// memory.
   bool has_room(std::size_t turn);
   void begin(std::size_t turn);
-  /// Marks the turn as called, so that a thread can judge it. A turn of weight 0 is judged
-  /// immediately.
+  /// The main thread calls this function after the kernel call of a case, so that a worker thread
+  /// can judge the case. A case of weight 0 is judged immediately.
   void called(std::size_t turn);
   bool is_judged(std::size_t turn);
-  /// Waits until the turn (the work for a case) is judged. If no worker has begun, judges it in
-  /// this thread; judges other turns meanwhile. Errors: the first exception from judging a turn.
+  /// Waits until the case is judged. If no worker thread has begun to judge the case, this thread
+  /// judges it. While it waits, it judges other cases. Errors: the first exception from judging a
+  /// case.
   void wait_for(std::size_t turn);
-  /// Marks the turn as ended.
+  /// The main thread calls this function at the end of a case, so that its memory counts as free.
   void end(std::size_t turn);
 
  private:
   enum class State { waiting, called, at_work, judged };
 
   using Clock = std::chrono::steady_clock;
-  /// Workers start nothing within this time after the start of a call, because the time of short
-  /// calls is reported.
+  /// For this time after the start of a kernel call, workers start no new work, because the report
+  /// contains the duration of short calls.
   static constexpr std::chrono::milliseconds quick{5};
 
   void work();
   bool is_in_short_call() const;
-  /// Returns the end (exclusive) of the turns that may be in progress if `first` is the oldest of
+  /// Returns the end (exclusive) of the cases that may be in progress if `first` is the oldest of
   /// them.
   std::size_t reach_of(std::size_t first) const;
-  /// Returns the first turn that was called and has at most `most_weight`; `weights_.size()` if no
-  /// such turn exists.
+  /// Returns the first case that waits for a judge and needs at most `most_weight` memory;
+  /// `weights_.size()` if there is none.
   std::size_t to_judge() const;
   void judge(std::size_t turn, std::unique_lock<std::mutex>& lock);
 
@@ -90,13 +93,13 @@ class Turns {
   std::vector<std::jthread> threads_;
 };
 
-/// Objects that are prepared in advance, by their position in the plan. Each object can be taken
-/// once.
+/// Stores objects that worker threads prepare in advance, one for each position in the list of
+/// cases. Each object can be taken once.
 template <class Made>
 class PreparedOnce {
  public:
-  /// Calls `make` and stores its result. Does nothing if `make` or `take` was already called for
-  /// this position.
+  /// Calls `make` and stores the result for this position. Does nothing if `make` or `take` was
+  /// called for this position before.
   template <class Make>
   void make(std::size_t place, const Make& make) {
     {
@@ -113,8 +116,8 @@ class PreparedOnce {
     done_.notify_all();
   }
 
-  /// Returns the object. Waits if `make` is running. Returns null if `make` was not called, if it
-  /// threw, or if the object was already taken.
+  /// Returns the object of this position. Waits while `make` is running. Returns null if `make` was
+  /// not called or threw, or if the object was taken before.
   std::unique_ptr<Made> take(std::size_t place) {
     std::unique_lock lock(mutex_);
     const auto [slot, is_new] = slots_.try_emplace(place);

@@ -2,8 +2,8 @@
 
 #include <string_view>
 
-/// The files of tools/templates and tools/examples that `assay new` writes. Each text has one more
-/// empty line at its end than the file.
+/// The files of tools/templates and tools/examples that `assay new` writes. Each text ends with one
+/// more line break than its file.
 namespace assay::cli::assets {
 
 std::string_view python_kernel();

@@ -65,16 +65,16 @@ const std::array<KernelTemplate, 4>& templates() {
   return all;
 }
 
-/// Quotes the text as a shell word.
+/// Puts the text into single quotes, so that a shell reads it as one word.
 std::string quoted(const std::string& text) {
   std::string word = "'";
   for (const char letter : text) word += letter == '\'' ? "'\\''" : std::string(1, letter);
   return word + "'";
 }
 
-/// Inserts the facts about this machine into a text: the path of the program, and how a program
-/// that uses Assay as a library finds the library. If the program runs from a build folder, the
-/// text first installs it.
+/// Fills in the marks in a template: the path of this program, and the commands by which a user's
+/// program finds Assay as a library. If this program runs from a build folder, these commands first
+/// install Assay.
 std::string filled_in(std::string text) {
   const fs::path program = fs::read_symlink("/proc/self/exe");
   const fs::path build = program.parent_path().parent_path();
@@ -93,7 +93,7 @@ std::string filled_in(std::string text) {
   return text;
 }
 
-/// Writes one file of a template. Errors: UsageError if it cannot be written.
+/// Writes one file of a template. Errors: UsageError if the file cannot be written.
 void write_file(const fs::path& path, const TemplateFile& file) {
   std::string text(file.text());
   text.pop_back();

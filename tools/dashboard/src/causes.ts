@@ -1,5 +1,5 @@
-// Causes: fields that failing cases have in common and that conforming cases do not have. The program derived them for
-// the report.
+// Causes of failures: values of fields that failing cases share and passing cases do not have. The program `assay`
+// derives them when it writes the report.
 
 import type { Case, Report, StoredCause } from "./report";
 

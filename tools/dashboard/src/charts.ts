@@ -1,4 +1,4 @@
-// Charts. Each mark stands for some cases; a click on it shows only these cases. Each mark has a
+// Draws the charts. Each mark represents several cases; a click on the mark shows only these cases. Each mark has a
 // name that describes its contents.
 
 import { scaleBand, scaleLinear, scaleLog } from "d3-scale";
@@ -104,7 +104,7 @@ export function errorDensity(dots: Dot[], columns: string[], fieldOf: (column: s
   }
   const width = 560, left = 58, top = 30, height = 330;
   const x = scaleBand(columns, [left, width - 8]).paddingInner(0.06);
-  // Labels that are wider than their columns are drawn at an angle.
+  // Draw the labels at an angle if they are wider than their columns.
   const letter = 6.6, longest = Math.min(LONGEST_LABEL, Math.max(...columns.map((column) => column.length)));
   const slopes = longest * letter > x.step();
   const bottom = slopes ? 34 + longest * letter * 0.5 : 44;
@@ -204,8 +204,7 @@ export function density(points: { x: number; y: number }[], across: string, up: 
   for (const [key, count] of counts) {
     const [column, row] = key.split(",").map(Number) as [number, number];
     const from = (scale: typeof x, at: number): string => scale.invert(at).toPrecision(6);
-    // A value at the limit of a cell belongs to this cell, because the limits have six digits and
-    // are rounded outwards.
+    // The limits of a cell are rounded outwards to six digits, so a value at a limit belongs to this cell.
     const terms = [`${across}>=${low(from(x, left + column * w))}`, `${across}<=${high(from(x, left + (column + 1) * w))}`,
       `${up}>=${low(from(y, top + (row + 1) * h))}`, `${up}<=${high(from(y, top + row * h))}`];
     const cell = svg("rect", { class: "cell", x: String(left + column * w), y: String(top + row * h), width: String(w - 0.5),

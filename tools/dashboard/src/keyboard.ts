@@ -1,4 +1,5 @@
-// Keys: / searches, j and k go down and up, Escape goes back, c copies the line of the case, ? shows this help.
+// Keyboard shortcuts: / searches, j and k move down and up, Escape goes back, c copies the replay line of the case, ?
+// shows this help.
 
 import type { Case } from "./report";
 import { change, read } from "./state";

@@ -1,4 +1,4 @@
-// Builds the page: reads the embedded reports, and redraws for every state in the URL.
+// Builds the page: reads the embedded reports, and draws the page again whenever the URL changes.
 
 import { causesOf, type Cause } from "./causes";
 import { compile, fieldNames } from "./query";
@@ -50,7 +50,7 @@ function render(page: Page): void {
   put("lost-case", state.case !== "" && chosen === undefined ? `The report has no case ${state.case}.` : "");
   if (chosen !== undefined) showCase(chosen, page.report, page.list);
   else showList(page);
-  // Programs that control the page wait for this.
+  // Programs that control the page, such as tests, wait for this attribute.
   document.body.dataset["shown"] = location.hash;
 }
 
@@ -59,7 +59,8 @@ function listen(page: Page): void {
   const search = byId("filter-text") as HTMLInputElement;
   let pause = 0;
   search.addEventListener("input", () => {
-    // With many cases, drawing a chart takes longer than a key press. So the page is redrawn only when the user pauses.
+    // With many cases, drawing a chart takes longer than a key press. The page is therefore redrawn only when the user
+    // stops typing for a moment.
     clearTimeout(pause);
     pause = setTimeout(() => change({ q: search.value.trim(), case: "" }, true), 120);
   });

@@ -1,20 +1,20 @@
-// The language of the search, which clicks on charts also use. A case is shown if it matches all words and terms. Terms on
-// fields have the syntax of `assay sweep --only`; for the examples in tests/tools/field_terms.json, the page and --only must
-// give the same result.
+// Parses the search text of the page; clicks on charts also produce such texts. A case is shown if it matches all words
+// and terms. Terms on fields have the syntax of `assay sweep --only`: for the examples in tests/tools/field_terms.json,
+// the page and --only must give the same result.
 //   tile bf16            each word is in the replay line, note, verdict, rule or evidence
-//   dtype=fp16|bf16      the field has one of the values
+//   dtype=fp16|bf16      the field has one of these values
 //   head_dim>=128        numeric comparison: <, <=, >, >=
-//   heads_q>heads_kv     two fields; for packed sequences, in at least one sequence (for =: in all)
-//   seq>2*stride         a field and a multiple of another one
-//   heads_q/heads_kv>=2  one field divided by another one
-//   seq_kv%64>0          remainder of a division
-//   lengths_q=0          at least one sequence length (for sequences of equal length: seq_q)
-//   lengths_q=1..7       the same for a range of numbers
-//   strides=columns      at least one tensor, an input or an output, has this layout
-//   -sparse_mode=3       negation, as sparse_mode!=3; the minus also works before a word
-//   head_dim >= 64       the same as head_dim>=64; sparse_mode==4 as sparse_mode=4
-//   "two words"          one phrase
-//   a or b, not (a or b) one of the two, none of the two; a blank means `and`; also with signs: a | b, !a, a & b
+//   heads_q>heads_kv     compares two fields; packed sequences: in at least one sequence (for =: in all)
+//   seq>2*stride         compares a field with a multiple of another field
+//   heads_q/heads_kv>=2  compares a quotient of two fields
+//   seq_kv%64>0          compares the remainder of a division
+//   lengths_q=0          at least one sequence has this length (if all lengths are equal: seq_q)
+//   lengths_q=1..7       at least one sequence has a length in this range
+//   strides=columns      at least one tensor, an input or an output, has this memory layout
+//   -sparse_mode=3       negation, the same as sparse_mode!=3; the minus also works before a word
+//   head_dim >= 64       the same as head_dim>=64; sparse_mode==4 is the same as sparse_mode=4
+//   "two words"          searches for the whole phrase
+//   a or b, not (a or b) either term, neither term; a blank means `and`; signs also work: a | b, !a, a & b
 
 import { type Case, figure, kindOf } from "./report";
 
@@ -77,7 +77,7 @@ export function fieldNames(cases: Case[]): Set<string> {
 
 /** Values of a field of a case; empty if the case does not have the field. */
 export function valuesOf(c: Case, field: string): (string | number)[] {
-  // Every object has a member "constructor"; it must not count as a field.
+  // Object.hasOwn is needed: every object has a member "constructor", which must not count as a field.
   if (Object.hasOwn(derived, field)) return derived[field]!(c);
   if (Object.hasOwn(c.fields, field)) return [c.fields[field]!];
   if (field.startsWith("error.")) {
@@ -246,7 +246,7 @@ function tokens(query: string): string[] {
       opening.push(word[from] === "(" ? "(" : "not");
     for (; to > from && word[to - 1] === ")"; to -= 1) closing.push(")");
     const inner = word.slice(from, to);
-    // A text with its own pair of parentheses, such as "heads(5)", is not split.
+    // A text that contains its own parentheses, such as "heads(5)", is not split.
     if (inner.includes("(")) return [word];
     return [...opening, ...(inner === "" ? [] : alternatives(inner)), ...closing];
   });
@@ -329,7 +329,8 @@ const SIGNS = new Set(["and", "or", "not", "(", ")"]);
 
 export function compile(query: string, names: Set<string>, cases: Case[]): Query {
   const all = tokens(query);
-  // The name of an operator must match only the cases of that operator, although it may be a part of another name.
+  // If the search text is the name of an operator, show only the cases of this operator. The name may also be a part of
+  // another operator's name.
   const operators = new Set(cases.map((c) => c.operator));
   const named = (term: Term): Term => (term.field === "" && operators.has(term.values[0]!) ? { ...term, field: "operator" } : term);
   const terms = all.filter((token) => !SIGNS.has(token)).map(parse).map(named);

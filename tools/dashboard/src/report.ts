@@ -1,4 +1,4 @@
-// The contents of a report (see tools/report_schema.md), and the values that the page derives from them.
+// The types of the report data (see tools/report_schema.md), and functions that derive values from them.
 
 /** Numbers that JSON cannot represent are strings. */
 export type Figure = number | "nan" | "inf" | "-inf";

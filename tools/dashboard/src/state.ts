@@ -1,4 +1,4 @@
-// The state of the page is in its URL, so a link shows the same view: #q=...&sort=...&case=...
+// The URL contains the state of the page (#q=...&sort=...&case=...), so that a link shows the same view.
 
 import { toggle } from "./query";
 

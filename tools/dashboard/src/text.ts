@@ -1,5 +1,5 @@
-// Functions that make texts and HTML elements. Every string of a report becomes a text node, never
-// markup.
+// Functions that make texts and HTML elements. Every string from a report becomes a text node and is never parsed as
+// HTML.
 
 import { type Case, colourOf, type Finding } from "./report";
 
@@ -48,7 +48,7 @@ export function table(head: string[], rows: Child[][], name: string): HTMLElemen
   const kind = head.map((_, k): Attributes => (k > 0 && numeric(k) ? { class: "number" } : {}));
   const titles = head.map((text, k) => element("th", { scope: "col", ...kind[k] }, text));
   const lines = rows.map((row) => element("tr", {}, ...row.map((cell, k) => element("td", kind[k], cell))));
-  // Wraps a table, so that it can be scrolled if it is wider than the page, also with the keyboard.
+  // Wraps a table in an element that scrolls if the table is wider than the page. The keyboard can scroll it, too.
   return element("div", { class: "table", tabindex: "0", role: "region", "aria-label": name },
     element("table", {}, element("thead", {}, element("tr", {}, ...titles)), element("tbody", {}, ...lines)));
 }

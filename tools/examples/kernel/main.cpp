@@ -1,5 +1,5 @@
-// Example: your own kernel with the command line of Assay. It computes attention without a mask
-// directly from the formulas.
+// Example: add your own kernel to the command line program of Assay. The kernel computes attention
+// without a mask, directly from the formulas.
 #include <assay/cli/main.hpp>
 #include <cmath>
 
@@ -10,14 +10,14 @@ class Mine final : public spec::Implementation<Op> {
  public:
   std::string name() const override { return "mine"; }
 
-  // EDIT 1: the numerics that the kernel declares: everything in fp32 or better, and one cast at
-  // the end.
+  // EDIT 1: the numerics (rounding behaviour) that the kernel declares. This kernel computes in
+  // fp32 or better and rounds only the results to the output type.
   spec::Numerics numerics(const Op::Problem& problem) const override {
     return spec::numerics_preset("fp32_staging", problem.dtype);
   }
 
-  // The kernel does not check for invalid arguments. If it did, check() would throw spec::Rejected
-  // for them.
+  // The kernel does not check its arguments. A kernel that does would define check(), which throws
+  // spec::Rejected for invalid arguments.
   bool checks_arguments() const override { return false; }
 
   // EDIT 2: the calls that the kernel does not support.
@@ -30,7 +30,7 @@ class Mine final : public spec::Implementation<Op> {
     return std::nullopt;
   }
 
-  // EDIT 3: your kernel.
+  // EDIT 3: the kernel itself.
   void run(const Op::Problem& p, const Op::Inputs& in, Op::Outputs& out) override {
     const spec::Extents stats = {p.batch, p.heads_q, p.seq_q, spec::statistics_replicas};
     const Rows q(in.query, p.input_layout, query_extents(p)),
@@ -60,7 +60,7 @@ class Mine final : public spec::Implementation<Op> {
  private:
   using Row = std::vector<double>;
 
-  // Visits all rows of a tensor, for any layout and strides.
+  // Reads and writes all rows of a tensor, for any layout and any strides.
   struct Rows {
     explicit Rows(const spec::Extents& of)
         : extents(of), rows(of.batch * of.heads * of.seq, Row(of.dim)) {}

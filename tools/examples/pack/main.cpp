@@ -1,5 +1,6 @@
-// Judges an output with a fixture pack. Usage: "judge PACK" lists the cases; "judge PACK ID OUTPUT
-// FILE" counts wrong elements. FILE contains the dense output as doubles of this machine.
+// Judges an output with a pack of test vectors. "judge PACK" lists the cases. "judge PACK ID OUTPUT
+// FILE" counts wrong elements; FILE contains the contiguous output as doubles in the byte order of
+// this machine.
 #include <assay/fixtures/golden.hpp>
 #include <assay/fixtures/record.hpp>
 #include <fstream>

@@ -10,7 +10,7 @@ import numpy as np
 
 
 def unsupported(operator, problem, inputs):
-    # EDIT 1: the calls that your kernel does not support. Such cases are "not_applicable" and do not count.
+    # EDIT 1: the calls that your kernel does not support. Their verdict is "not_applicable", and they do not count.
     if operator != "nsa_compress_grad":
         return "only nsa_compress_grad"
     if problem["dtype"] != "fp16":
@@ -19,7 +19,7 @@ def unsupported(operator, problem, inputs):
 
 
 def kernel(problem, inputs):
-    # EDIT 2: your kernel: returns the gradients by their names, from inputs of the documented shapes.
+    # EDIT 2: your kernel. It gets inputs of the documented shapes, and returns the gradients by name.
     lengths = problem["lengths"] or [problem["seq"]] * problem["batch"]  # empty: all lengths are equal
     block, stride = problem["compress_block_size"], problem["compress_stride"]
     x, weight, dy = (inputs[name].astype(np.float32) for name in ("input", "weight", "output_grad"))

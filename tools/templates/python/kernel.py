@@ -8,7 +8,7 @@ import numpy as np
 
 def unsupported(case: assay.Case) -> str | None:
     """The reason why the kernel does not support this case; None if it supports it."""
-    # EDIT 1: the cases that your kernel does not support. Such cases are "not_applicable" and do not count.
+    # EDIT 1: the cases that your kernel does not support. Their verdict is "not_applicable", and they do not count.
     if case.operator != "flash_attention_score_grad":
         return "only flash_attention_score_grad"
     if case.problem["layout"] not in ("BNSD", "BSND"):
@@ -18,11 +18,12 @@ def unsupported(case: assay.Case) -> str | None:
     return None
 
 
-# EDIT 2: the name of your kernel, and the types in which it computes ("assay list presets" shows the known ones).
+# EDIT 2: the name of your kernel, and its numerics: how it rounds and in which types it computes. "assay list presets"
+# shows the known numerics.
 @assay.implementation(name="mine", numerics="fp32_staging", unsupported=unsupported)
 def kernel(case: assay.Case) -> dict[str, np.ndarray]:
     """The gradients of one case, by their names."""
-    # EDIT 3: your kernel. Inputs are arrays of the documented shapes; outputs have the type case.dtype.
+    # EDIT 3: your kernel. The inputs are arrays of the documented shapes. The outputs must have the type case.dtype.
     problem = case.problem
     tokens_first = problem["layout"] == "BSND"
     heads_of = (lambda x: x.swapaxes(1, 2)) if tokens_first else (lambda x: x)

@@ -1,4 +1,4 @@
-// One case: its findings, everything to reproduce it, its error maps, and all of its fields.
+// The page of one case: its findings, how to reproduce it, its error maps, and all of its fields.
 
 import { figure, kindOf, type Case, type Finding, type Report, type Tensor } from "../report";
 import { address, read } from "../state";

@@ -1,4 +1,4 @@
-// The sorted list of cases that match the search; more are shown on request.
+// The sorted list of all cases that match the search. At first it shows only some of them; a button shows more.
 
 import { kindOf, type Case } from "../report";
 import { address, change, read } from "../state";

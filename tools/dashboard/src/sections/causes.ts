@@ -1,4 +1,4 @@
-// Causes of a failing kernel: what fails, under which condition, the observed facts, and one command.
+// Shows the causes of failures: what fails, under which condition, what was observed, and a command that reproduces it.
 
 import type { Cause } from "../causes";
 import { has, words } from "../query";

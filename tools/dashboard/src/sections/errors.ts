@@ -1,5 +1,5 @@
-// Error maps of a tensor: the largest error / tau over rows and channels, and over heads; and the numbers around the
-// worst element. The report contains error maps for cases that do not conform.
+// Error maps of a tensor: the largest error, divided by the tolerance tau, over rows and channels and over heads. Also
+// shows the numbers around the worst element. The report contains error maps only for failing cases.
 
 import { scaleLinear } from "d3-scale";
 
@@ -55,7 +55,7 @@ function tileOf(c: Case, extent: number, fields: string[]): number {
 const TILE_FIELDS = ["selected_block_size", "compress_block_size"];
 
 function tiles(edge: number, extent: number): number[] {
-  // With more grid lines, the lines would hide the cells.
+  // Draw at most about 32 grid lines, because more lines would hide the cells.
   const step = edge * Math.max(1, Math.ceil(extent / edge / 32));
   return Array.from({ length: Math.floor((extent - 1) / step) }, (_, k) => (k + 1) * step);
 }

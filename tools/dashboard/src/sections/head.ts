@@ -1,4 +1,4 @@
-// The top of the page: the implementation, the result, and the key numbers.
+// The top of the page: the name of the implementation, the result, and the most important numbers.
 
 import { figure, kindOf, type Case, type Kind, type Report } from "../report";
 import { toggleTerms } from "../state";

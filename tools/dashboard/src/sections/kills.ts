@@ -1,5 +1,5 @@
-// Injected faults: which track detects each fault, after how many cases and seconds, and which faults the rules of
-// other projects detect.
+// Shows the injected faults: which judging method (track) detects each fault, after how many cases and seconds, and
+// which faults the tolerance rules of other projects detect.
 
 import { scaleLog } from "d3-scale";
 

@@ -1,4 +1,4 @@
-// Verdicts by the fields of a case, and errors as a fraction of the bound.
+// Charts of the verdicts by field value, and of errors as a fraction of their bound.
 
 import { choice, chosen, density, errorDensity, tenths, verdictRows } from "../charts";
 import { term, valuesOf } from "../query";

@@ -1,4 +1,5 @@
-// The elements of a tensor whose errors the report contains, over rows and channels. All heads share one picture.
+// Draws the positions of tensor elements with large errors, over rows and channels. The report contains these elements.
+// All heads are drawn into one picture.
 
 import { scaleLinear } from "d3-scale";
 
@@ -33,7 +34,7 @@ const TILE = 16;
 
 function tiles(rows: number, channels: number, x: (d: number) => number, y: (s: number) => number): SVGElement[] {
   const lines: SVGElement[] = [];
-  // With more grid lines, the lines would hide the elements.
+  // Draw at most about 32 grid lines, because more lines would hide the elements.
   const step = (extent: number): number => TILE * Math.max(1, Math.ceil(extent / TILE / 32));
   for (let d = 0; d <= channels; d += step(channels))
     lines.push(svg("line", { class: "grid", x1: String(x(d)), x2: String(x(d)), y1: String(y(0)), y2: String(y(rows)) }));

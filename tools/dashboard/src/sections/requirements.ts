@@ -1,5 +1,5 @@
-// Requirements of the documentation, with the number of legal calls and of forbidden calls. A requirement that no case
-// exercises is not a failure, so it is grey.
+// Lists the requirements of the documentation, with the number of legal calls and of forbidden calls. A requirement
+// that no case exercises is grey: this is not a failure.
 
 import type { Report, Requirement } from "../report";
 import { toggleTerms } from "../state";

@@ -1,4 +1,5 @@
-// Several reports: runs of one kernel over time, or different kernels. The rest of the page shows the first report.
+// Compares several reports: runs of one kernel over time, or runs of different kernels. The rest of the page shows only
+// the first report.
 
 import { scaleLog, scalePoint } from "d3-scale";
 

@@ -1,5 +1,5 @@
-// The plan of a problem on the modelled device: when each queue of a core is busy, and the shortest
-// time that each memory's bandwidth permits.
+// Shows the plan of a problem on the modelled device: when each queue of a core is busy, and the shortest time that
+// each memory bandwidth permits.
 
 import { scaleLinear, scaleLog } from "d3-scale";
 
@@ -45,8 +45,8 @@ function pipes(timeline: Timeline): SVGElement {
     picture.append(svg("line", { class: "grid", x1: String(x(tick)), x2: String(x(tick)), y1: "0", y2: String(height - bottom) }),
       svg("text", { x: String(x(tick)), y: String(height - 8), "text-anchor": "middle" }, short(tick) + (tick === 0 ? " us" : "")));
   timeline.queues.forEach((queue, k) => {
-    // Draws one path for each queue. A queue has thousands of busy intervals; one element for each of them would be
-    // slow.
+    // Draw one SVG path per queue. A queue has thousands of busy intervals, and a separate SVG element for each
+    // interval would be slow.
     const drawn = queue.turns.map(([start, end]) => `M${x(start).toFixed(2)} ${k * row + 6}H${Math.max(x(end), x(start) + 0.3).toFixed(2)}v18H${x(start).toFixed(2)}z`);
     picture.append(svg("text", { x: String(left - 8), y: String(k * row + 20), "text-anchor": "end" }, queue.name),
       svg("path", { class: "cell", d: drawn.join("") }, svg("title", {}, `${queue.name}: busy ${busy(queue, timeline)}`)),

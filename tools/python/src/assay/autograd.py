@@ -214,8 +214,8 @@ class _Judge:
         unequal = [name for name, values in run.saved.items()
                    if name not in self.pair.results and values.tobytes() != case.inputs[name].tobytes()]
         saved = self._report_on_saved(case, run)
-        # The gradient at the values of the documents is expected for rows without keys, in which a correct forward may save
-        # other ones.
+        # For fully masked rows, a correct forward may save other statistics than the documents state. The expected
+        # gradient uses the documented statistics, so they replace the saved ones.
         judged = replace(run, saved=with_rows_without_keys(case, run.saved)) if saved is not None and saved.conforms else run
         reports = {
             "forward": self._report_on_output(case, run),

@@ -18,8 +18,8 @@ from assay.program import AssayError, Program, find_program
 from assay.reports import Finding, Report, Reports, read_reports, report_from
 
 Cases = str | os.PathLike[str] | Case | Iterable[Case | str]
-# True: an exception of the function is passed on and ends the judging, so that a debugger stops at it. False: the
-# exception becomes a verdict.
+# If True, an exception of the user's function ends the judging, so that a debugger stops at the exception. If False,
+# the exception becomes a verdict.
 exceptions_pass = False
 
 Progress = Callable[[int, int], None]
@@ -133,7 +133,7 @@ class _Judge:
 
     def _repeatable(self, report: Report) -> Report:
         """Adds the way to repeat the case: a command if another process can import the function, else a call in Python."""
-        # The file of the outputs is temporary and is deleted after this call.
+        # The file with the outputs is temporary and is deleted after this call, so the report must not name it.
         report = replace(report, members={name: of for name, of in report.members.items() if name != "outputs_file"})
         if self.served:
             line = replace(report, implementation=self.served, program=self.program.shown, repeated_by=None).replay

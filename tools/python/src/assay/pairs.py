@@ -54,7 +54,7 @@ class Pair:
         return " ".join(line)
 
 
-# Fields of a line that the forward does not have, or has with other values.
+# Flags of a gradient's replay line that the forward operator does not have, or for which it accepts other values.
 _ONLY_GRADIENT: tuple[str, ...] = ("entry_point", "product", "profile", "variant", "inputs", "outputs", "statistics_order")
 
 
@@ -62,7 +62,7 @@ def _name_of(word: str) -> str:
     return word.removeprefix("--").partition("=")[0]
 
 
-# One row for each pair.
+# One entry for each pair of a gradient operator and its forward operator.
 PAIRS = (
     Pair("nsa_compress_grad", "nsa_compress", output="output", output_gradient="output_grad"),
     Pair(

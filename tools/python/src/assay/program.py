@@ -109,7 +109,7 @@ class Program:
         done = subprocess.run(line, capture_output=True, text=True, check=False)
         if done.returncode not in accepted or (leaves is not None and not leaves.exists()):
             said = (done.stderr.strip() or done.stdout.strip())[-2000:]
-            # The message does not contain the command, because its temporary files no longer exist; the error text
+            # Omit the command from the message, because its temporary files no longer exist. The error text already
             # names the caller's input.
             if done.returncode == _USAGE and said:
                 raise RefusedLine(said.removeprefix("assay: "))

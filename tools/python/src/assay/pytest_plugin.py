@@ -97,7 +97,7 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
         cases = _cases_for(metafunc.config, dict(marker.kwargs) if marker else {})
     except (AssayError, CaseFileError, OSError, pytest.UsageError) as error:
         if not _has_options(metafunc.config) or isinstance(error, _InvalidMarker):
-            # Only this test fails, with this reason; the other tests run.
+            # Make only this test fail, with this reason. The other tests still run.
             metafunc.parametrize("assay_case", [_Wrong(str(error))], ids=["marker"])
             return
         metafunc.config.stash[_misuse].append(f"{metafunc.definition.nodeid}: {error}")

@@ -11,7 +11,7 @@ from typing import Any
 
 from assay.report_files import PackedCase, ReportError, read_report
 
-# The kinds of verdicts: docs/verdicts.md.
+# These sets group the verdicts, which docs/verdicts.md describes.
 CONFORMANT = frozenset(
     ("conforms", "conforms_weak", "rejected_as_specified", "rejected_other_code", "not_applicable")
 )

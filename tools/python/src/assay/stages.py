@@ -14,7 +14,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from assay.program import AssayError, Program, find_program
 
-# Stages in the order of computation: each stage depends on the stages before it.
+# The stages (intermediate tensors) of attention in the order of computation: each stage depends on the stages before
+# it.
 ORDER = ("S", "P", "P_dropped", "dP", "row_term", "dS")
 
 

@@ -18,7 +18,8 @@ from assay.reports import Reports, read_reports
 from assay.variants import Variant, planned
 
 _OWN_FLAGS = ("--implementation", "--report", "--shard")  # flags that sweep() sets itself
-# Flags that apply to the whole sweep, with the argument of sweep() that passes the flag to `assay merge`.
+# Flags of a whole sweep, not of its parts: sweep() passes them to `assay merge`. Each flag is mapped to the name of the
+# argument of sweep().
 _OF_MERGE = {
     "--html": "html",
     "--junit": "junit",

@@ -24,7 +24,8 @@ if TYPE_CHECKING:
 FLAG = "--variant=formula:"
 _BASES = ("flash_attention_score_grad", "flash_attention_score")
 _WORDS = {"and": "&", "or": "|", "not": "!"}
-# The fields whose largest value is the length of an axis, with the length if they are not given.
+# For each axis of the problem, the fields that contain its length. If there are several fields, the largest value
+# counts. _LENGTHS contains the default values of these fields.
 _AXES = {"seq": ("seq_q", "seq_kv"), "heads": ("heads_q",), "kv": ("heads_kv",), "batch": ("batch",)}
 _LENGTHS = {"seq_q": 16, "seq_kv": 16, "heads_q": 1, "heads_kv": 1, "batch": 1}
 _DOCUMENTS = 4

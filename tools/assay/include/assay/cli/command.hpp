@@ -18,8 +18,8 @@ using conformance::ExitCode;
 
 class Registry;
 
-/// An error in the command line or in a file that it names. The message states the wrong flag or
-/// file, its value, and what is accepted. Exit code 2.
+/// An error in the command line, or in a file that the command line names. The message contains the
+/// wrong flag or file, its value, and the accepted values. Exit code 2.
 class UsageError : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;
@@ -41,9 +41,9 @@ struct Context {
 
 using Action = std::function<ExitCode(const Context&)>;
 
-/// One subcommand: `declare` adds its flags to `app` and returns the action that runs after
-/// parsing. Errors of the action: UsageError. Any other exception counts as a failure of the tool:
-/// exit code 3.
+/// One subcommand of the program. `declare` adds its flags to `app` and returns the action that
+/// runs after parsing. If the action throws UsageError, the exit code is 2. Any other exception
+/// counts as a failure of the tool: exit code 3.
 struct Command {
   std::string name, summary;
   std::function<Action(CLI::App& app, const Registry& registry)> declare;

@@ -15,18 +15,20 @@
 
 namespace assay::cli {
 
-/// An implementation of Op that the command line can name.
+/// An implementation of the operator Op that users can select on the command line.
 template <class Op>
 struct ImplementationEntry {
   using Made = std::unique_ptr<spec::Implementation<Op>>;
 
   std::string name, summary;
   std::function<Made()> make;
-  /// Makes an implementation that uses this many host threads; empty: `--threads` is refused.
+  /// Makes an implementation that uses the given number of host threads. If this function is empty,
+  /// `--threads` is an error.
   std::function<Made(std::int64_t threads)> make_threaded = {};
-  /// True: runs in the judge's own process unless `--isolated` is given; for code that is trusted
-  /// like the judge. False: the program must pass its command line to `assay::cli::main`, because
-  /// the judge starts the program again as the worker process.
+  /// If true, the implementation runs in the judge's own process unless `--isolated` is given. Use
+  /// it only for code that is trusted like the judge. If false, the implementation runs in a worker
+  /// process. For this the judge starts the program again, so the program must pass its command
+  /// line to `assay::cli::main`.
   bool in_process = false;
 };
 
@@ -37,8 +39,8 @@ std::tuple<std::vector<ImplementationEntry<Ops>>...> entries_of(spec::TypeList<O
 
 using spec::for_each_operator;
 
-/// The implementations of a binary, and the commands that it adds to the built-in ones. The first
-/// implementation of each operator is the default.
+/// The implementations that a program contains, and the commands that it adds to the built-in ones.
+/// The first implementation of each operator is the default.
 class Registry {
  public:
   template <class Op>
@@ -49,7 +51,7 @@ class Registry {
     entries<Op>().push_back(std::move(entry));
     return *this;
   }
-  /// Adds an implementation that can be selected by its name, but that no list shows.
+  /// Adds an implementation that users can select by its name, but that `assay list` does not show.
   template <class Op>
   Registry& add_unlisted(ImplementationEntry<Op> entry) {
     std::get<Entries<Op>>(unlisted_).push_back(std::move(entry));
@@ -64,8 +66,8 @@ class Registry {
   const std::vector<ImplementationEntry<Op>>& implementations() const {
     return std::get<Entries<Op>>(entries_);
   }
-  /// Returns the implementation with this name, or the default if the name is empty; null if it
-  /// does not exist.
+  /// Returns the implementation with this name. An empty name selects the default. Returns null if
+  /// there is no such implementation.
   template <class Op>
   const ImplementationEntry<Op>* find(const std::string& name) const {
     if (name.empty()) return implementations<Op>().empty() ? nullptr : &implementations<Op>()[0];

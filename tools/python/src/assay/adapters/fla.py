@@ -128,8 +128,8 @@ def _logsumexp(maximum: Array, total: Array, base: float) -> Array:
     return np.asarray((maximum + np.log(total.astype(np.float64))) / np.log(base), np.float32)
 
 
-# On a GPU, Triton multiplies fp32 tensors in tf32, unless a kernel requests more precision. These kernels do not, so
-# the matrix unit truncates the operands.
+# On a GPU, Triton multiplies fp32 tensors in tf32 unless a kernel requests a higher precision. These kernels request
+# none, so the matrix unit truncates their operands to tf32.
 @device_implementation(
     name="fla-attention",
     numerics="fp32:cuda_flash bf16:cuda_flash fp16:cuda_flash",

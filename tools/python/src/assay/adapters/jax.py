@@ -22,7 +22,7 @@ from assay.implementation import implementation
 
 
 ON_GPU = jax.default_backend() == "gpu"
-# On a GPU, XLA and Triton multiply fp32 tensors in tf32. In fp16, small values of dS times the scale underflow.
+# On a GPU, XLA and Triton multiply fp32 tensors in tf32. In fp16, small values of dS times the scale underflow to 0.
 FP32_ON_GPU, FP16_ON_GPU = (",product=tf32", ",floor=0x1p-24") if ON_GPU else ("", "")
 
 
@@ -133,7 +133,7 @@ def _pallas(problem: Attention) -> Gradients:
     return Gradients(*(np.swapaxes(np.asarray(gradient), 1, 2) for gradient in gradients))
 
 
-# dS is rounded after it was multiplied by the scale. The error is therefore up to one ulp of dS.
+# This kernel multiplies dS by the scale before it rounds dS. The error is therefore up to one ulp of dS.
 @implementation(
     name="jax-pallas",
     numerics=" ".join(

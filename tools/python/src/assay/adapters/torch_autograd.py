@@ -147,7 +147,7 @@ def _flash_not_offered(case: Case) -> str | None:
 
 
 math = scaled_dot_product_attention("MATH", name="torch-math", numerics=gradients_of_torch.math.numerics, unsupported=not_offered)
-# In 16-bit types the forward kernel computes exp, even exp(0), with a relative error of up to 1.09e-4.
+# For 16-bit types, the forward kernel computes exp with a relative error of up to 1.09e-4, even for exp(0).
 flash = scaled_dot_product_attention(
     "FLASH_ATTENTION",
     name="torch-flash",

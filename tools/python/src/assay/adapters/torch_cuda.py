@@ -98,7 +98,8 @@ def _bias(problem: Attention) -> Any:
 
 def _efficient(problem: Attention) -> tuple[Any, ...]:
     x, group = _operands(problem), problem.group
-    # The 16-bit kernels ignore the strides of the output and expect the order (batch, seq, heads, dim).
+    # The 16-bit kernels ignore the strides of the attention output. They expect the memory order (batch, seq, heads,
+    # dim).
     out = x.out.transpose(1, 2).contiguous().transpose(1, 2)
     key, value = (tensor.repeat_interleave(group, dim=1) for tensor in (x.key, x.value))
     seq_q = problem.query.shape[2]
@@ -207,7 +208,7 @@ def flash(case: Case) -> dict[str, Array]:
     return _run(case, _flash)
 
 
-# The kernel rounds P before it computes dS.
+# This kernel rounds P before it computes dS from P.
 @device_implementation(
     name="torch-cuda-efficient",
     numerics="fp32:cuda_flash " + _declared("cuda_flash,store_p={io},round_stage=unknown_any", *SIXTEEN_BITS),
