@@ -115,7 +115,7 @@ std::vector<MutantOf<Op>> careless(const Plan& plan, const std::vector<ExtraChec
     const std::string id(one->id);
     add("without_" + id, "does not check: " + std::string(one->statement), {.left_out = id});
   }
-  add("null_is_invalid", "answers 161002 for a null pointer",
+  add("null_is_invalid", "returns 161002 for a null pointer",
       {.for_null = spec::Status::param_invalid});
   add("no_checks", "accepts every call", {.are_none = true});
   for (const ExtraCheck<Op>& one : extra)

@@ -65,8 +65,8 @@ Numerics composed_sums(DType io) {
 constexpr NumericsPreset presets[] = {
     {"ascend_a2",
      "Atlas A2/A3 kernels: P and dS are rounded to the type of the tensors, casts round ties away "
-     "from zero; kernels without softmax round only at the end: NsaCompress ties away from zero, "
-     "its gradient ties to even",
+     "from zero; kernels without softmax round only at the end (NsaCompress: ties away from zero; "
+     "its gradient: ties to even)",
      ascend_a2, ascend_a2_sums},
     {"cuda_flash",
      "flash attention kernels: P and dS are rounded to the type of the tensors, casts round ties "

@@ -25,8 +25,9 @@ RowPosition Extents::position(std::int64_t row) const {
 
 Shape shape_of(Layout layout, const Extents& e) {
   if (!is_packed(layout) && (!e.ends.empty() || e.padding != 0))
-    throw std::invalid_argument("layout " + std::string(to_string(layout)) +
-                                " needs sequences of equal length: only TND packs unequal ones");
+    throw std::invalid_argument(
+        "layout " + std::string(to_string(layout)) +
+        " needs sequences of equal length: only TND accepts different lengths");
   switch (layout) {
     case Layout::bsh:
       return {e.batch, e.seq, e.heads * e.dim};

@@ -68,7 +68,8 @@ constexpr Profile profile_list[] = {
     {"subnormal_fp16", "dy is 2^-11 times as large: staged dS lies in the subnormal range of fp16",
      [](const Place& p) { return p.normal() * (p.is(Stream::dy) ? 0x1p-11 : 1); }},
     {"large_exponent",
-     "value and dy are 2^20 (fp16: 2^3) times as large, query 2^30 (2^3) times, key 2^-30 (2^-3)",
+     "value and dy are multiplied by 2^20 (fp16: 2^3), query by 2^30 (fp16: 2^3), and key by 2^-30 "
+     "(fp16: 2^-3)",
      large_exponent},
     {"tiny_dy", "dy is 2^-40 (fp16: 2^-6) times as large", profile::tiny_dy},
     {"huge_dy", "dy is 2^40 (fp16: 2^4) times as large", profile::huge_dy},

@@ -101,8 +101,9 @@ void require_as_many(const std::vector<std::int64_t>& lengths_q,
                      const std::vector<std::int64_t>& lengths_kv) {
   if (!lengths_q.empty() && !lengths_kv.empty() && lengths_q.size() != lengths_kv.size())
     refuse("lengths_kv", list_text(lengths_kv),
-           "as many numbers as lengths_q, which has " + std::to_string(lengths_q.size()) +
-               "; lengths_kv has " + std::to_string(lengths_kv.size()));
+           "the same number of lengths as in lengths_q, which has " +
+               std::to_string(lengths_q.size()) + "; lengths_kv has " +
+               std::to_string(lengths_kv.size()));
 }
 
 }  // namespace assay::conformance

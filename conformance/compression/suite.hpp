@@ -81,7 +81,7 @@ void SuiteOf<Op>::require_possible(const Case<Op>& c) {
 
 template <class Op>
 void SuiteOf<Op>::collect(const SamplingPlan& plan, CaseCollector<Op>& cases) {
-  Case<Op> many_tokens{.seed = plan.seed + 42, .note = "more tokens than 16 bits can count"};
+  Case<Op> many_tokens{.seed = plan.seed + 42, .note = "token indices that need more than 16 bits"};
   many_tokens.problem = problem_with_many_tokens(many_tokens.seed);
   cases.add(violation_cases<Op>());
   cases.add(variant_cases<Op>());

@@ -48,8 +48,8 @@ struct Sentences {
                    heads_alone = "The outputs of a head depend only on this head.",
                    channels_alone = "The outputs of a channel depend only on this channel.",
                    shift_by_stride =
-                       "If one stride of tokens is added in front of a sequence, its outputs move "
-                       "by one window.";
+                       "If compress_stride tokens are added in front of a sequence, its outputs "
+                       "move by one window.";
 };
 
 struct PlainTraits {

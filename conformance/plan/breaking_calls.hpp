@@ -75,7 +75,7 @@ std::vector<Case<Op>> breaking_cases(
     if (!requirement.has(spec::Side::reject) || !is_wanted(requirement)) continue;
     if (requirement.violations.empty())
       throw std::logic_error("requirement " + std::string(requirement.id) +
-                             " has a reject side but no violation");
+                             " must be tested with forbidden calls, but lists no violation");
     for (const auto& violation : requirement.violations) {
       const std::size_t before = cases.size();
       for (const auto& alike : calls)

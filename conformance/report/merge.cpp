@@ -124,7 +124,7 @@ std::vector<const CaseReport*> cases_in_order(const std::vector<SweepShard>& sha
       const CaseReport*& there = cases[static_cast<std::size_t>(place)];
       if (there != nullptr || !ids.insert(report.id).second)
         refuse(shard.name + " has case " + report.id + " at place " + std::to_string(place) +
-               ", and another part contains the same case or the same place");
+               ", but another part contains the same case, or another case at this place");
       there = &report;
     }
   std::erase(cases, nullptr);

@@ -67,7 +67,7 @@ std::string multiple(const Deviation& deviation) {
 }
 
 std::string of_heads(const Deviation& deviation) {
-  if (deviation.heads.empty()) return "heads have the expected values of others";
+  if (deviation.heads.empty()) return "some heads have the expected values of other heads";
   std::string text;
   for (const auto& [head, from] : deviation.heads)
     text += fmt::format("{}n = {} has the expected values of n = {}", text.empty() ? "" : ", ",

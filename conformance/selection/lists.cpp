@@ -161,7 +161,9 @@ constexpr NamedLists patterns[] = {
      diagonal_first},
     {"anchored",
      "the first block, the query's own block and the block before it, then other blocks", anchored},
-    {"duplicates", "half as many different blocks as list entries: some occur twice or more",
+    {"duplicates",
+     "the number of different blocks is half the number of list entries: some blocks occur several "
+     "times",
      duplicates},
     {"all_equal", "all entries of a list name the same block", all_equal},
     {"last_block", "like shuffled, but the last block of the sequence is the last entry",
@@ -171,8 +173,8 @@ constexpr NamedLists patterns[] = {
     {"shared", "all queries of a sequence list the same blocks; no query lists any other block",
      shared},
     {"causal",
-     "blocks up to the query's own block; if there are fewer of these than "
-     "selected_block_count, all of them in ascending order, followed by later blocks",
+     "blocks up to the query's own block; if their number is below selected_block_count, the list "
+     "contains all of them in ascending order, followed by later blocks",
      causal},
 };
 

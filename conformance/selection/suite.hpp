@@ -78,7 +78,7 @@ void SuiteOf<Op>::require_possible(const Case<Op>& c) {
   // The documentation does not define them for sparse mode 2 without a mask.
   const bool is_open = p.sparse_mode == 2 && p.atten_mask == spec::SelectedMask::absent;
   if (c.track != Track::arguments && is_open && !Traits<Op>::means_mode_without_mask)
-    refuse_alone("sparse_mode", "2", "needs a mask; its meaning without one is open (NSAS-C33a)",
+    refuse_alone("sparse_mode", "2", "needs a mask; its meaning without a mask is open (NSAS-C33a)",
                  "add --atten_mask=compressed, or --track=arguments");
   if (!Traits<Op>::may_widen_value && p.head_dim_v > p.head_dim)
     refuse("head_dim_v", std::to_string(p.head_dim_v),

@@ -74,8 +74,8 @@ class Parser {
       return "; compare two numbers at a time, as in a < b and b < c";
     if (text.starts_with('[')) return "; an array is a list: NAME=1x5 or NAME=5,6";
     if (text.starts_with('%'))
-      return "; there is no remainder: list the values in an array, as in even=1,0,1,0 and "
-             "even[n] == 1; there are + - * / < <= > >= == != and or not";
+      return "; expressions have no remainder operator: list the values in an array, as in "
+             "even=1,0,1,0 and even[n] == 1; the operators are + - * / < <= > >= == != and or not";
     return "";
   }
 
@@ -343,8 +343,9 @@ void require_name(std::string_view name) {
                      std::ranges::find(functions, name, &Function::name) != std::end(functions) ||
                      std::ranges::find(words, name) != std::end(words);
   if (taken)
-    throw std::invalid_argument("name " + shown(name) +
-                                " is a variable or a function of expressions; choose another name");
+    throw std::invalid_argument(
+        "name " + shown(name) +
+        " is already the name of a variable or a function in expressions; choose another name");
 }
 
 }  // namespace assay::engine::expression

@@ -22,7 +22,7 @@ bool executes(Instructions instructions) {
 const ProductKernels& kernels(Instructions instructions) {
   if (instructions == Instructions::fastest) return kernels(fastest_instructions());
   if (!executes(instructions))
-    throw std::invalid_argument("this machine does not execute the instructions of set number " +
+    throw std::invalid_argument("this machine does not support the instruction set with number " +
                                 std::to_string(static_cast<int>(instructions)));
 #if defined(__x86_64__)
   if (instructions == Instructions::avx512) return avx512_products;

@@ -142,7 +142,8 @@ std::vector<MutantOf<Op>> mutants_of() {
   std::vector<MutantOf<Op>> all = {
       inject.healthy("plain", "adds in fp32, in order", {}),
       inject.healthy("pairwise", "adds pairwise", {.summation = Summation::tree}),
-      inject.healthy("shuffled", "another order in every run", {.term_order = TermOrder::shuffled}),
+      inject.healthy("shuffled", "adds in a different order in every run",
+                     {.term_order = TermOrder::shuffled}),
       inject.healthy("truncating", "the cast truncates and saturates, as declared",
                      {.round_out = spec::Rounding::rtz}),
       inject.template healthy<DoubleSums<Op>>("double_sums", "sums in 53 bits", {}),

@@ -86,7 +86,7 @@ bool is_overwritten(V v, I n, I c) { return n > 0 && c < 31 - (v.channels() + 31
 constexpr TensorFault input_faults[] = {
     {"of_head_0", "has the values of head 0 for every head", moved<in_head_0>},
     {"transposed", "is read as if the head were its first axis", moved<transposed>},
-    {"reversed", "is used in reverse order of the tokens", moved<from_last_token>},
+    {"reversed", "is read with the tokens in reverse order", moved<from_last_token>},
     {"head_dim_16_too_few", "is read as if each head had 16 channels less", moved<in_short_heads>},
 };
 
@@ -103,7 +103,7 @@ constexpr TensorFault output_faults[] = {
     {"row_of_8192", "is 0 in heads at offset 8,192 or more of a row",
      cleared<is_after_8192_numbers>},
     {"epilogue_in_32_channels",
-     "is stored 32 channels at a time, over the first channels of the next head",
+     "is stored 32 channels at a time, so that it overwrites the first channels of the next head",
      cleared<is_overwritten>},
     {"all_zeros", "is 0", replaced<[](double) { return 0.0; }>},
     {"all_nan", "is NaN", replaced<[](double) { return std::nan(""); }>},

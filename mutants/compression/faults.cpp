@@ -68,12 +68,15 @@ std::vector<Fault> window_faults() {
       {"empty_counts_as_one",
        "after an empty sequence, windows begin one token too late",
        {.sequences = begin_late_after_empty}},
-      {"stops_at_short", "sequences after a short one add nothing", {.sequences = stop_at_short}},
+      {"stops_at_short",
+       "sequences after a sequence without windows add nothing",
+       {.sequences = stop_at_short}},
       {"across_sequences",
        "windows continue from one sequence into the next",
        {.sequences = join_sequences}},
       {"stride_of_block",
-       "each window begins a block after the previous one, not a stride",
+       "each window begins compress_block_size tokens after the previous one, not compress_stride "
+       "tokens",
        {.windows = each_window<[](const Problem& p, TokenWindow& one) {
           one.token += one.index * (p.compress_block_size - p.compress_stride);
         }>}},
@@ -86,20 +89,21 @@ std::vector<Fault> window_faults() {
               return beyond < 0 ? 0 : (beyond + stride - 1) / stride + 1;
             }}},
       {"exact_fit_missed",
-       "a sequence as long as one window has no window",
+       "a sequence whose length equals the window size gets no window",
        {.window_count =
             [](const WindowWork& w, std::int64_t length) {
               return length <= w.problem.compress_block_size ? 0 : window_count_of(w, length);
             }}},
       {"rest_of_window",
-       "tokens of a window after its last full stride add nothing",
+       "tokens after the last full stride of a window add nothing",
        {.reaches =
             [](const WindowWork& w, const TokenWindow&, std::int64_t k) {
               const std::int64_t stride = w.problem.compress_stride;
               return k < w.problem.compress_block_size / stride * stride;
             }}},
       {"last_round_missed",
-       "with one window more than a multiple of 24 cores, the last window adds nothing",
+       "if the number of windows is a multiple of 24 (the cores) plus 1, the last window adds "
+       "nothing",
        {.windows =
             [](const WindowWork&, std::vector<TokenWindow>& all) {
               if (all.size() > 24 && all.size() % 24 == 1) all.pop_back();

@@ -73,10 +73,9 @@ std::vector<Mutant> conduct_mutants() {
       injected<StateBetweenCalls>("state_between_calls",
                                   "a row of dv starts from the values of the previous call"),
       std::move(seldom),
-      injected<DelayedWrite>(
-          "delayed_write",
-          "a race: one query, a different one in every run, loses the contribution of the last "
-          "tile of keys"),
+      injected<DelayedWrite>("delayed_write",
+                             "race condition: in every run a different query loses the "
+                             "contribution of the last tile of keys"),
   };
 }
 

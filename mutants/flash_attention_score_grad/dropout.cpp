@@ -90,11 +90,12 @@ struct UnusedDropMaskCounts : Kernel {
 
 std::vector<Mutant> dropout_mutants() {
   return {
-      injected<DropBitsReversed>("drop_bits_reversed",
-                                 "the first drop bit of a byte is read from the highest bit",
-                                 ascend_like),
-      injected<DropRowsByteAligned>("drop_rows_byte_aligned",
-                                    "every row of drop bits is read from a byte boundary"),
+      injected<DropBitsReversed>(
+          "drop_bits_reversed",
+          "drop bits are read from the highest bit of each byte to the lowest", ascend_like),
+      injected<DropRowsByteAligned>(
+          "drop_rows_byte_aligned",
+          "every row of drop bits is read as if it began at a byte boundary"),
       injected<DropBitsOfLongest>(
           "drop_bits_of_longest",
           "drop bits are indexed as if every sequence had the maximum length"),
@@ -109,8 +110,9 @@ std::vector<Mutant> dropout_mutants() {
       injected<DropMissingOnDp>("drop_missing_on_dp", "dP is not dropped", ascend_like),
       injected<UnusedDropMaskCounts>("unused_drop_mask_counts",
                                      "with keep_prob 1 a drop mask is read as one byte per score"),
-      injected<DropOnRowTerm>("drop_on_row_term",
-                              "dropout is applied to delta (the row term), as to dP"),
+      injected<DropOnRowTerm>(
+          "drop_on_row_term",
+          "dropout is applied not only to dP, but also to delta (the row term)"),
   };
 }
 

@@ -133,13 +133,14 @@ std::vector<SizeMutant> meeting_mutants() {
           "query_of_sequence",
           "in sequences of one query, the index of dy ignores empty sequences"),
       meeting<LastRoundMissed>("last_round_missed",
-                               "with one head more than a multiple of 24 cores, the last head is "
-                               "left out"),
+                               "if the number of heads is a multiple of 24 (the cores) plus 1, the "
+                               "last head is left out"),
       meeting<NarrowValueOfBsh>("narrow_value_of_bsh",
                                 "in BSH, fp32, mode 3 with grouped heads, the last channel of a "
                                 "narrow dv is 0"),
-      meeting<LateRopeMissed>("late_rope_missed",
-                              "with many heads, late queries have scores without the rope part"),
+      meeting<LateRopeMissed>(
+          "late_rope_missed",
+          "with many heads, the scores of queries from 1024 on omit the rope part"),
       meeting<DropRowsOfSquare>("drop_rows_of_square",
                                 "in mode 2, queries after the last key share drop bits"),
   };

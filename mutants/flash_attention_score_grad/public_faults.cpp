@@ -255,8 +255,9 @@ std::vector<Mutant> public_faults() {
       injected<DropMissingBeforeRowTerm>(
           "public_drop_missing_before_row_term",
           "dropout is not applied to dP before delta (the row term) is subtracted"),
-      injected<BiasBeyondLastQuery>("public_bias_beyond_last_query",
-                                    "in rows beyond the last query, the bias makes P overflow"),
+      injected<BiasBeyondLastQuery>(
+          "public_bias_beyond_last_query",
+          "in padding rows after the last query, the bias makes P overflow"),
       injected<KeysWithoutQueriesUnwritten>("public_keys_without_queries_unwritten",
                                             "dk and dv of sequences without queries are not "
                                             "written"),
@@ -265,12 +266,12 @@ std::vector<Mutant> public_faults() {
       injected<LastKeyTileOverNextHead>("public_last_key_tile_over_next_head",
                                         "the last key tile is written over the next head"),
       injected<RowTermGridOfKeys>("public_row_term_grid_of_keys",
-                                  "delta (the row term) is computed only for the first tiles of "
-                                  "queries, as many as there are tiles of keys"),
-      injected<DqGridOfKeys>(
-          "public_dq_grid_of_keys",
-          "dq is stored only for the first tiles of queries, as many as there are tiles of keys",
-          ascend_like),
+                                  "delta (the row term) is computed only for the first N tiles of "
+                                  "queries, where N is the number of tiles of keys"),
+      injected<DqGridOfKeys>("public_dq_grid_of_keys",
+                             "dq is stored only for the first N tiles of queries, where N is the "
+                             "number of tiles of keys",
+                             ascend_like),
       injected<AccumulatorOfNoLoop<true>>(
           "public_accumulator_of_dq_of_no_loop",
           "with at most one causal tile, dq is added to old values"),
@@ -283,8 +284,9 @@ std::vector<Mutant> public_faults() {
                                         "P of a fully masked row is NaN"),
       injected<SlopesFromOtherCorner>("public_slopes_from_other_corner",
                                       "distances are measured from the lower right corner"),
-      injected<SequenceForQuery>("public_sequence_for_query",
-                                 "token b is used as the only query of sequence b"),
+      injected<SequenceForQuery>(
+          "public_sequence_for_query",
+          "if no sequence has more than one query, token b is used as the query of sequence b"),
       injected<EpilogueOf32Channels<true>>("public_epilogue_of_dq_in_32_channels",
                                            "dq is stored 32 channels at a time"),
       injected<EpilogueOf32Channels<false>>("public_epilogue_of_dk_in_32_channels",
@@ -294,10 +296,11 @@ std::vector<Mutant> public_faults() {
           "public_race_on_row_term",
           "in one of 120 runs delta (the row term) is read before it is written"),
       injected<StatisticsInBf16>("public_statistics_in_bf16", "statistics are kept in bf16"),
-      injected<ProductsInTf32>("public_products_in_tf32", "operands enter the products in tf32"),
+      injected<ProductsInTf32>("public_products_in_tf32",
+                               "the operands of matrix products are rounded to tf32"),
       injected<PartialDkIn16Bits>(
           "public_partial_dk_in_16_bits",
-          "dk of a group's heads is accumulated in the type of the tensors"),
+          "dk is summed over the heads of a group in the type of the tensors"),
       misdeclared("public_casts_truncate", "the last cast truncates", truncated, flash_like),
   };
   // A sweep (many random cases) detects these mutants (kernels with a fault). The fixed cases of

@@ -106,13 +106,13 @@ std::vector<Mutant> sequence_mutants() {
       injected<LastSequenceSkipped>("last_sequence_skipped",
                                     "the last sequence of TND contributes nothing"),
       injected<DividesByNoSum>("divides_by_no_sum",
-                               "rows of queries without keys are divided by their softmax_sum"),
+                               "dq of queries without keys is divided by softmax_sum"),
       injected<StopsAtEmptySequence>("stops_at_empty_sequence",
                                      "sequences after an empty one contribute nothing",
                                      ascend_like),
       injected<KeysOfNextSequence>("keys_of_next_sequence",
-                                   "every sequence attends to as many keys as the longest sequence "
-                                   "has"),
+                                   "every sequence attends to N keys, where N is the number of "
+                                   "keys of the longest sequence"),
       injected<EmptySideUnwritten>(
           "empty_side_unwritten", "gradients of sequences without queries or keys are not written"),
       injected<MaskRowsOfSequence>(

@@ -181,12 +181,13 @@ SizeMutant mutant(const std::string& name, std::string bug) {
 std::vector<SizeMutant> size_mutants() {
   std::vector<SizeMutant> all = {
       mutant<HeadSize>("head_size_between", "dq omits channels of head sizes 112 and 160"),
-      mutant<GroupOfNine>("group_of_nine", "the last of nine heads of a group is omitted"),
-      mutant<SixSequences>("six_sequences", "the last of six sequences is omitted"),
+      mutant<GroupOfNine>("group_of_nine", "if a group has nine heads, the last one is omitted"),
+      mutant<SixSequences>("six_sequences", "if there are six sequences, the last one is omitted"),
       mutant<WindowOfTiles>("window_of_tiles", "a window of whole tiles is one key too short"),
       mutant<PrefixOfTiles>("prefix_of_tiles", "a prefix of whole tiles is one key too long"),
-      mutant<UsualShape>("usual_shape",
-                         "a key tile of long causal grouped heads of size 128 is omitted"),
+      mutant<UsualShape>(
+          "usual_shape",
+          "if heads are long, causal, grouped and of size 128, one key tile is omitted"),
       mutant<TokensIn16Bits>("tokens_in_16_bits", "dv of tokens from 65536 on is 0"),
       mutant<DropBitsIn20Bits>("drop_bits_in_20_bits", "drop bits are indexed with 20 bits"),
       mutant<ScoresInFloat>("scores_in_float", "the index of a score is rounded to float"),
@@ -196,7 +197,7 @@ std::vector<SizeMutant> size_mutants() {
       mutant<DropBitsIn31Bits>("drop_bits_in_31_bits", "drop bits are indexed with 31 bits"),
       mutant<MaskElementsIn31Bits>("mask_elements_in_31_bits",
                                    "elements of the mask are indexed with 31 bits"),
-      mutant<OneInHundredThousand>("one_in_100000", "one element of dq in 100,003 is doubled"),
+      mutant<OneInHundredThousand>("one_in_100000", "one of 100,003 elements of dq is doubled"),
   };
   std::ranges::move(meeting_mutants(), std::back_inserter(all));
   return all;

@@ -84,8 +84,8 @@ std::vector<Mutant> sparse_mutants() {
       injected<PrefixOfFirst>("prefix_of_first", "mode 6 uses the prefix of sequence 0 for all",
                               ascend_like),
       injected<PrefixAndCausal>("prefix_and_causal",
-                                "mode 6 masks every key outside the prefix, and every key right "
-                                "of the diagonal; only keys that are both must be masked"),
+                                "mode 6 masks every key outside the prefix, and every key right of "
+                                "the diagonal; only keys that meet both conditions must be masked"),
       injected<CompressedRowOff>("compressed_row_off", "mode 3 is one key off after 2048 keys",
                                  ascend_like),
   };

@@ -47,9 +47,9 @@ std::vector<Mutant> healthy_kernels() {
                      {.cores = 2, .term_order = shuffled, .summation = tree}),
       inject.healthy("descending_truncating", "adds the last token first, and the cast truncates",
                      {.term_order = descending, .round_out = Rounding::rtz}),
-      inject.healthy("one_core", "one core, and declares that reruns are bit-identical",
+      inject.healthy("one_core", "uses one core, and declares that reruns are bit-identical",
                      {.cores = 1, .order = Order::fixed}),
-      inject.healthy("core_by_window", "has more cores than most calls have windows",
+      inject.healthy("core_by_window", "uses more cores than most calls have windows",
                      {.cores = 1000, .summation = groups, .round_out = Rounding::rna}),
       inject.healthy<DoubleSums>("double_sums", "sums in 53 bits", {}),
       inject.healthy<DoubleSums>("double_sums_shuffled", "adds in double, in any order",
@@ -57,7 +57,7 @@ std::vector<Mutant> healthy_kernels() {
       inject.healthy<OwnList<Kernel>>("own_list", "finds windows token by token",
                                       {.cores = 7, .round_out = Rounding::rna}),
       inject.healthy<OwnList<Kernel>>("own_list_descending",
-                                      "finds windows token by token, processes the last first",
+                                      "finds windows token by token, and adds the last token first",
                                       {.cores = 2, .term_order = descending, .summation = tree}),
   };
 }

@@ -40,7 +40,7 @@ std::vector<Fault> own_faults() {
        "output has one row for each token, which is the shape in the documentation",
        {.windows = each_window<[](const Problem&, TokenWindow& one) { one.row = one.token; }>}},
       {"tokens_by_row",
-       "a window begins at its row times the stride, wherever its sequence begins",
+       "a window begins at its row index times the stride, even if its sequence begins elsewhere",
        {.windows = each_window<[](const Problem& p, TokenWindow& one) {
           one.token = one.row * p.compress_stride;
         }>}},

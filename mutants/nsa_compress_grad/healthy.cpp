@@ -19,11 +19,9 @@ std::vector<Mutant> healthy_kernels() {
   using spec::Order;
   using spec::Rounding;
   return {
-      inject.healthy("device_like",
-                     "adds channels in groups of eight, windows in "
-                     "order",
+      inject.healthy("device_like", "adds channels in groups of eight, and windows in order",
                      device_like),
-      inject.healthy("one_core", "one sum per weight over all windows", {.cores = 1}),
+      inject.healthy("one_core", "each weight has one running sum over all windows", {.cores = 1}),
       inject.healthy("descending", "processes the last window first, adds channels pairwise",
                      {.term_order = TermOrder::descending, .summation = Summation::tree}),
       inject.healthy("shuffled", "a different order of windows in every run",
@@ -37,9 +35,9 @@ std::vector<Mutant> healthy_kernels() {
       inject.healthy<DoubleSums>("double_sums", "sums in 53 bits", {}),
       inject.healthy<OwnList<Kernel>>("own_list", "finds windows token by token",
                                       {.cores = 7, .summation = Summation::groups}),
-      inject.healthy("core_by_window", "has more cores than most calls have windows",
+      inject.healthy("core_by_window", "uses more cores than most calls have windows",
                      {.cores = 1000, .order = Order::fixed}),
-      inject.healthy("descending_chain", "one core, the last window first",
+      inject.healthy("descending_chain", "uses one core, which processes the last window first",
                      {.cores = 1, .term_order = TermOrder::descending}),
       inject.healthy("descending_away",
                      "processes the last window first, casts round half away "
@@ -49,7 +47,7 @@ std::vector<Mutant> healthy_kernels() {
                       .summation = Summation::groups,
                       .round_out = Rounding::rna}),
       inject.healthy("shuffled_tree",
-                     "a different order of windows in every run, channels pairwise",
+                     "adds windows in a different order in every run, and channels pairwise",
                      {.cores = 5, .term_order = TermOrder::shuffled, .summation = Summation::tree}),
       inject.healthy("shuffled_truncating",
                      "adds windows in a different order in every run, and the cast truncates",
@@ -68,12 +66,13 @@ std::vector<Mutant> healthy_kernels() {
                                  {.cores = 1, .round_out = Rounding::rna}),
       inject.healthy<DoubleSums>("double_sums_shuffled", "adds in double, in any order",
                                  {.term_order = TermOrder::shuffled, .round_out = Rounding::rtz}),
-      inject.healthy<OwnList<Kernel>>("own_list_descending",
-                                      "finds windows token by token, processes the last first",
-                                      {.cores = 2,
-                                       .term_order = TermOrder::descending,
-                                       .summation = Summation::tree,
-                                       .order = Order::fixed}),
+      inject.healthy<OwnList<Kernel>>(
+          "own_list_descending",
+          "finds windows token by token, and processes the last window first",
+          {.cores = 2,
+           .term_order = TermOrder::descending,
+           .summation = Summation::tree,
+           .order = Order::fixed}),
   };
 }
 

@@ -33,9 +33,11 @@ struct TokenOf8192Numbers : Kernel {
 std::vector<Mutant> window_mutants() {
   return concatenated<Mutant>(
       {{inject.injected<OuterWindowMissed<-1>>(
-            "first_window_missed", "if several windows cover a token, the first one adds nothing"),
+            "first_window_missed",
+            "if several windows cover a token, the first window adds nothing"),
         inject.injected<OuterWindowMissed<1>>(
-            "last_window_missed", "if several windows cover a token, the last one adds nothing")},
+            "last_window_missed",
+            "if several windows cover a token, the last window adds nothing")},
        inject.changed(window_faults()),
        {inject.injected<TokenOf8192Numbers>(
            "token_of_8192",

@@ -36,8 +36,8 @@ std::vector<Mutant> healthy_kernels() {
   const Plan device = ascend_like, plain = flash_like;
   return {
       healthy("device_like", "casts round half away from zero", device),
-      healthy("plain", "P in the type of the tensors, rounded to even", {}),
-      healthy("fused_exp2", "exponentials as powers of two", plain),
+      healthy("plain", "P is rounded to the type of the tensors, ties to even", {}),
+      healthy("fused_exp2", "computes exp as a power of two", plain),
       healthy("polynomial", "exponentials by a polynomial",
               with(plain, [](Plan& p) { p.exponential = Exponential::polynomial; })),
       healthy("fp32_weights", "P is not rounded",
@@ -46,9 +46,9 @@ std::vector<Mutant> healthy_kernels() {
               with(plain, [](Plan& p) { p.staging = Staging::bf16; })),
       healthy("descending", "adds the last key first",
               with(plain, [](Plan& p) { p.tile_order = descending; })),
-      healthy("shuffled", "another order in every run",
+      healthy("shuffled", "adds in a different order in every run",
               with(device, [](Plan& p) { p.tile_order = shuffled; })),
-      healthy("fixed", "one order, as declared",
+      healthy("fixed", "always adds in the same order, as declared",
               with(device, [](Plan& p) { p.order = spec::Order::fixed; })),
       healthy("truncating", "the cast truncates, as declared",
               with(plain, [](Plan& p) { p.round_out = spec::Rounding::rtz; })),

@@ -54,7 +54,8 @@ std::vector<Mutant> argument_mutants() {
           {{"refuses_groups", "refuses legal calls with several query heads per key head",
             "query and key must have the same number of heads", has_one_head_in_a_group},
            {"refuses_as_many_blocks_as_listed",
-            "refuses legal calls in which a sequence has exactly as many blocks as are listed",
+            "refuses legal calls in which the number of blocks of a sequence equals "
+            "selected_block_count",
             "a sequence must have more blocks than are listed", has_more_blocks_than_listed},
            {"refuses_long_sequences", "refuses legal sequences of more than 64K tokens",
             "positions must fit in 16 bits", has_positions_of_16_bits},

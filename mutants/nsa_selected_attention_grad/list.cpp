@@ -88,7 +88,7 @@ std::vector<Mutant> list_mutants() {
                            "if a list names a block twice, only the last entry adds to dk and dv"),
       injected<FirstSlotTwice>("first_slot_twice", "the block of the first entry counts twice"),
       injected<ScatteredByFirstHead>("scattered_by_first_head",
-                                     "dk and dv are scattered by the lists of head 0"),
+                                     "dk and dv are scattered with the lists of head 0"),
       injected<ListAxesSwapped>("list_axes_swapped", "reads the lists as (T1, count, N2)"),
       injected<ListStridesIgnored>("list_strides_ignored",
                                    "reads the lists as if they were "

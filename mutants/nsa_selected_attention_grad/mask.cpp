@@ -61,10 +61,12 @@ std::vector<Mutant> mask_mutants() {
   return {
       injected<MaskInverted>("mask_inverted",
                              "masks later keys in mode 0, and does not mask them in mode 2"),
-      injected<FutureBlocksSeen>("future_blocks_seen", "blocks after the query are seen"),
-      injected<FirstKeyOfFutureBlocks>("first_key_of_future_blocks",
-                                       "the first key of a block after the query is seen",
-                                       ascend_like),
+      injected<FutureBlocksSeen>("future_blocks_seen",
+                                 "queries also attend to listed blocks after their position"),
+      injected<FirstKeyOfFutureBlocks>(
+          "first_key_of_future_blocks",
+          "queries also attend to the first key of listed blocks after their position",
+          ascend_like),
       injected<SecondDiagonalSeen>(
           "second_diagonal_seen",
           "the query's own block is masked only in the last entry that names it"),

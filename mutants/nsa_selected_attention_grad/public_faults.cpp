@@ -64,13 +64,13 @@ std::vector<Mutant> public_faults() {
   std::vector<Mutant> all = {
       injected<ListOfFirstQueryOfTile<32>>(
           "public_list_of_first_of_group_of_32",
-          "two queries of a group of 32 share the list of the first"),
+          "in groups of 32 heads, two queries share the list of the first query"),
       injected<ListOfFirstQueryOfTile<16>>(
           "public_list_of_first_of_group_of_16",
-          "two queries of a group of 16 share the list of the first"),
+          "in groups of 16 heads, two queries share the list of the first query"),
       injected<PartialsByPaddedTokens>(
           "public_partials_by_padded_tokens",
-          "partial sums are read at the offset of a padded token count"),
+          "the offset of partial sums is computed from a padded number of tokens"),
       injected<DuplicatesByBitMask>("public_duplicates_by_bit_mask",
                                     "a block that is listed twice adds once to dk and dv"),
   };

@@ -153,10 +153,11 @@ std::vector<Mutant> row_mutants() {
           "dk and dv contain only the contribution of the first query head of a group"),
       injected<SixteenHeadsOfGroup>("sixteen_heads_of_group",
                                     "heads of a group after the sixteenth are omitted"),
-      injected<UnusualGroup>("unusual_group", "groups of unusual sizes lose their last head"),
-      injected<LastRoundMissed>(
-          "last_round_missed",
-          "with one token more than a multiple of 24 cores, the last token is omitted"),
+      injected<UnusualGroup>("unusual_group",
+                             "in groups of unusual size, the last head is omitted"),
+      injected<LastRoundMissed>("last_round_missed",
+                                "if the number of tokens is a multiple of 24 (the cores) plus 1, "
+                                "the last token is omitted"),
       injected<ValueOf128>("value_of_128", "dP uses only 128 channels of value", ascend_like),
       injected<ScoresOf128>("scores_of_128", "scores use only 128 channels of query"),
   };

@@ -141,8 +141,8 @@ struct Faults {
   static std::vector<MutantOf<Op>> in_numbers() {
     std::vector<MutantOf<Op>> all;
     const auto inject = injector(all);
-    inject.template operator()<DuplicatesOnce>("duplicates_once",
-                                               "a block listed twice counts once", ascend_like);
+    inject.template operator()<DuplicatesOnce>(
+        "duplicates_once", "a block that is listed twice counts only once", ascend_like);
     inject.template operator()<LastSlotDropped>("last_slot_dropped",
                                                 "the last entry of a list is omitted");
     inject.template operator()<SecondHalfLeftOut>("second_half_left_out",
@@ -152,10 +152,10 @@ struct Faults {
     inject.template operator()<BlocksOf64>("blocks_of_64",
                                            "keys of a block after the first 64 are ignored");
     inject.template operator()<BlocksIn8Bits>("blocks_in_8_bits",
-                                              "block numbers are read as 8 bits");
+                                              "only 8 bits of a block number are read");
     inject.template operator()<NextBlock>("next_block", "reads the block after the listed one");
     inject.template operator()<BlocksOverAllTokens>(
-        "blocks_over_all_tokens", "block numbers count from the first key of all sequences");
+        "blocks_over_all_tokens", "block numbers are counted from the first key of all sequences");
     inject.template operator()<ListsOfFirstHead>("lists_of_first_head",
                                                  "all heads use the lists of head 0", ascend_like);
     inject.template operator()<ListOfFirstToken>(
@@ -174,7 +174,7 @@ struct Faults {
                                               "a query sees one key after its position");
     inject.template operator()<PositionsOverAllTokens>(
         "positions_over_all_tokens",
-        "a query's position counts from the first token of all sequences");
+        "the position of a query is counted from the first token of all sequences");
     inject.template operator()<SlotsForPositions>(
         "slots_for_positions", "a key's index in the list is used as its position");
     inject.template operator()<DiagonalBlockDropped>(

@@ -62,7 +62,7 @@ Rates rates() {
       .atomic_collision =
           guess("atomic_collision", 1.0, "factor", {1.0, 1.2}, "ADK practice cases"),
       .atomic_traffic =
-          guess("atomic_traffic", 2, "factor", {1, 2}, "no public figure: L2 reads and writes"),
+          guess("atomic_traffic", 2, "factor", {1, 2}, "no public number; L2 reads and writes"),
       .gm_to_ub = guess("gm_to_ub", 64, "B/cycle", {58, 95}, "INI; PTO; PYP"),
       .gm_to_ub_start = guess("gm_to_ub_start", 300, "cycle", {300, 1400}, "PYP"),
       .ub_to_gm = guess("ub_to_gm", 80, "B/cycle", {64, 109}, "INI; PYP; PTO"),

@@ -150,7 +150,7 @@ std::string to_text(const BlockPlan& plan) {
   text << "record " << plan.record_tiles << " row tiles, L1 depth " << plan.l1_depth
        << ", L0 depth " << plan.l0_depth << ", slice " << plan.slice << ", vector rows "
        << plan.vector_rows
-       << (plan.keys_stay ? ", keys stay in L1\n" : ", keys are loaded for every product\n");
+       << (plan.keys_stay ? ", keys stay in L1\n" : ", keys are loaded for every matrix product\n");
   for (const auto& buffer : plan.buffers)
     text << buffer.memory << ' ' << buffer.what << ": " << buffer.size.count << " B at "
          << buffer.offset.count << '\n';

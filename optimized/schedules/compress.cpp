@@ -201,7 +201,8 @@ std::vector<Buffer> rooms(const Compression& c, const TileOf& of, Bytes stored,
   ub.allocate({tile * fp32_bytes}, "wide input");
   ub.allocate({windows * channels * fp32_bytes}, "wide output gradients");
   ub.allocate({2 * tile * fp32_bytes}, "products and sums");
-  ub.allocate({c.size * (sum_lanes + 1) * fp32_bytes}, "weights and chains of their gradients");
+  ub.allocate({c.size * (sum_lanes + 1) * fp32_bytes},
+              "weights and partial sums of their gradients");
   return listed({ub});
 }
 

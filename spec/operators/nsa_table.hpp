@@ -179,16 +179,16 @@ Requirement<Op> content(std::string_view id, std::string_view statement, Source 
 /// The reasons why no test case covers certain requirements of the NSA operators' documentation
 /// pages.
 inline constexpr std::string_view refused_product_reason =
-    "no page says which status a call on such a product returns; a sweep has cases only for "
-    "products that offer the operator";
+    "no page says which status a call on such an Atlas product returns; a sweep has cases only for "
+    "Atlas products that offer the operator";
 inline constexpr std::string_view other_products_reason =
-    "a call can name only product a2 or a3, so no case can use the other products; the page says "
-    "about them only that they do not offer the operator";
+    "a call can name only the Atlas products a2 and a3, so no case can use the other products; the "
+    "page says only that those do not offer the operator";
 inline constexpr std::string_view first_phase_reason =
     "phase 2 needs the executor that phase 1 returns, so no program can call phase 2 alone";
 inline constexpr std::string_view executor_reason =
-    "the answer to a second use of an executor does not depend on the operator; the tests of our "
-    "C API check it";
+    "the status that a second use of an executor returns does not depend on the operator; the "
+    "tests of our C API check this status";
 
 /// Returns the requirements of all groups, sorted by id.
 template <class Op>

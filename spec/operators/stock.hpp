@@ -166,7 +166,9 @@ Requirement<Op> of_plain_format(Tensors<Op, members...> tensors, Requirement<Op>
 
 template <class Op, Member<Op>... members>
 Requirement<Op> maybe_strided(Tensors<Op, members...>, Requirement<Op> row) {
-  row.statement = "A strided view of a tensor in a plain format may be an input or an output.";
+  row.statement =
+      "An input or an output may be a strided view of a tensor, if its storage format is not "
+      "private.";
   return allowed(std::move(row),
                  [](const Call<Op>& c) { return some_strided<Op>(c, {members...}); });
 }

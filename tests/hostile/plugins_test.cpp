@@ -80,8 +80,8 @@ const std::vector<Expected> connections = {
     {"answers nothing", crash, "invalid answer: it ends early"},
     {"answers a choice that is none", crash,
      "invalid answer: an enumerator has an undefined value"},
-    {"answers a list without end", crash, "values are announced, but the message ends before them"},
-    {"answers a text without end", crash, "values are announced, but the message ends before them"},
+    {"answers a list without end", crash, "values should follow, but the message ends too early"},
+    {"answers a text without end", crash, "values should follow, but the message ends too early"},
     {"answers too much", crash, "bytes are left after the answer"},
     {"spreads descriptors", crash, "sent an invalid answer"},
     // The kernel sends data after its call. The judge reports an unexpected answer if the data

@@ -80,7 +80,7 @@ class Printed(unittest.TestCase):
 
     def test_causes_print_their_number_of_cases(self):
         _, printed = self.sweep("all_zeros", "--shrink=0", "--budget=3s", "--only=!track=arguments")
-        self.assertRegex(printed, r"causes: .*; they are based on \d+ of \d+ planned cases, \d+ judged numerically: a whole sweep may say more")
+        self.assertRegex(printed, r"causes: .*; they are based on \d+ of \d+ planned cases, \d+ judged numerically: a whole sweep may give more information")
 
 
     def test_a_reworded_report_has_the_same_digests_and_no_changes(self):

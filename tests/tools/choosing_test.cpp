@@ -445,7 +445,7 @@ TEST_F(KnownFailures, ThatAreRepairedAreToBeRemoved) {
   std::ofstream(folder_ / "lines.txt") << lines_[0];
   const Answer result = swept(known(0, "2999-12-31", "nonconformant_proven"), {}, "flash_like");
   EXPECT_EQ(result.code, 0) << result.out;
-  EXPECT_PRED2(has, result.out, "no longer fails, remove it: " + lines_[0]);
+  EXPECT_PRED2(has, result.out, "this case no longer fails, remove its line: " + lines_[0]);
 }
 
 TEST_F(KnownFailures, DoNotEndASweepThatFailsFast) {

@@ -216,7 +216,7 @@ const Refusal changed[] = {
     Refusal{"place", [](OrderedJson& r) { r["shard"]["places"][0] = -1; }, "at place -1 of "},
     Refusal{"shared place",
             [](OrderedJson& r) { r["shard"]["places"][1] = r["shard"]["places"][0]; },
-            "another part contains the same case or the same place"}};
+            "another part contains the same case, or another case at this place"}};
 
 /// Updates the summary of a report, so that it counts the cases that the report now contains.
 void count_anew(OrderedJson& report) {

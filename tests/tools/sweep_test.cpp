@@ -275,7 +275,7 @@ TEST(Report, EndsWithOneWhereAVerdictBecameWorse) {
   for (const auto& one : worse["cases"]) EXPECT_EQ(one["why"], "worse");
   const Answer alone = answer(registry_of({}), {"report", folder / "bad.json", "--json", "-"});
   EXPECT_EQ(alone.code, 2);
-  EXPECT_PRED2(has, alone.err, std::string("no earlier report is named"));
+  EXPECT_PRED2(has, alone.err, std::string("no earlier report is given"));
 }
 
 /// Writes a report with the named cases. Each case has one verdict.
@@ -344,11 +344,9 @@ TEST_F(Compared, MissingCasesAreReportedAndDoNotCount) {
   const Answer result = compare({{"1", conforms}}, {{"1", conforms}, {"2", crash}});
   EXPECT_EQ(result.code, 0) << result.out;
   EXPECT_PRED2(has, result.out, std::string("0 only now, 1 only before"));
-  EXPECT_PRED2(
-      has, result.out,
-      std::string(
-          "cases that are missing now; the first of them: assay run flash_attention_score_grad "
-          "--seed=2"));
+  EXPECT_PRED2(has, result.out,
+               std::string("some cases are missing now; the first missing case is assay run "
+                           "flash_attention_score_grad --seed=2"));
   EXPECT_EQ(json_["only_before"], 1);
   ASSERT_EQ(json_["missing"].size(), 1u);
   EXPECT_EQ(json_["missing"][0]["id"], "2");

@@ -85,8 +85,9 @@ TEST(Usage, ImpossibleFieldsAreReported) {
   expect_usage(packed + "--lengths_q=3,,4", {"--lengths_q=3,,4", "COUNTxNUMBER"});
   expect_usage(packed + "--lengths_q=5000x4", {"--lengths_q=5000x4", "4096"});
   expect_usage(packed + "--lengths_q=2x4 --batch=3", {"--batch=3", "2, which --lengths_q implies"});
-  expect_usage("run flash_attention_score_grad --sparse_mode=6 --atten_mask=compressed",
-               {"--sparse_mode=6 needs a prefix for each sequence", "batch, which is 1"});
+  expect_usage(
+      "run flash_attention_score_grad --sparse_mode=6 --atten_mask=compressed",
+      {"--sparse_mode=6 needs a prefix for each sequence", "one number per sequence; batch is 1"});
   expect_usage("run flash_attention_score_grad --head_dim_rope=8",
                {"--head_dim_rope=8", "0 with entry point g1"});
   expect_usage("run flash_attention_score_grad --q_start_idx=3",
@@ -141,7 +142,7 @@ TEST(Usage, ValuesOutOfRangeAreNamedWithTheLimit) {
 
 TEST(Usage, AFlagWithoutValueRefusesOne) {
   for (const std::string line : {"sweep --quiet=5", "list operators --verbose=no", "--version=2"})
-    expect_usage(line, {"takes no value", line.substr(line.find("--"))});
+    expect_usage(line, {"accepts no value", line.substr(line.find("--"))});
 }
 
 TEST(Usage, UnknownIdsAreNamed) {

@@ -70,7 +70,7 @@ std::string instead_of(const std::string& word, const CLI::App& app) {
   const std::vector<std::string> all = accepted(app);
   if (const std::size_t blank = word.find(' ');
       blank != word.npos && std::ranges::find(all, word.substr(0, blank)) != all.end())
-    return ", which is one word because of its quotation marks: remove them";
+    return ", which is one word because it is in quotation marks: remove the quotation marks";
   std::string hint = documented_hint(word);
   if (const std::string flag = "--" + word.substr(0, word.find('='));
       hint.empty() && std::ranges::find(all, flag) != all.end())
@@ -128,7 +128,8 @@ void refuse_values_of_flags(const std::vector<std::string>& words, const CLI::Ap
     const std::string name = word.substr(0, word.find('='));
     for (const CLI::Option* option : app->get_options())
       if (name.size() < word.size() && option->check_name(name) && option->get_expected_max() == 0)
-        throw UsageError("'" + word + "': the flag " + name + " takes no value; use only " + name);
+        throw UsageError("'" + word + "': the flag " + name + " accepts no value; use only " +
+                         name);
     for (const CLI::App* sub : app->get_subcommands(nullptr))
       if (sub->check_name(word)) app = sub;
   }
@@ -304,7 +305,8 @@ ExitCode dispatch(std::vector<std::string> words, const Context& context) {
   }
   refuse_extras(app);
   const auto commands = app.get_subcommands();
-  if (commands.empty()) throw UsageError("no command; 'assay' takes " + joined(accepted(app)));
+  if (commands.empty())
+    throw UsageError("no command is given; 'assay' accepts " + joined(accepted(app)));
   if (commands.front()->get_name() == "help") {
     context.out << help_text(app, asked);
     return ExitCode::conformant;

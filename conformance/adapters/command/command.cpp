@@ -83,7 +83,8 @@ class Command final : public spec::Implementation<Op>, public spec::TakesFormula
       if constexpr (std::same_as<Member, spec::Parameter>)
         if (!reason && spec::is_sparse(member))
           reason =
-              "a file for a program would contain the whole storage of each tensor, and that of " +
+              "a file for a program would contain the whole storage of each tensor, and the "
+              "storage of " +
               std::string(name) + " spans " + std::to_string(spec::storage_bytes(member)) +
               " bytes";
     });

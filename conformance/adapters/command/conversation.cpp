@@ -129,7 +129,7 @@ std::vector<spec::Metric> Conversation::work_on(const std::filesystem::path& fil
 
 std::vector<spec::Metric> Conversation::regimes_of(const std::string& answer) {
   if (answer.size() >= Process::longest_line)
-    give_up(Kind::crash, "reported regimes in more than 64 KiB: " + answer.substr(0, shown));
+    give_up(Kind::crash, "sent more than 64 KiB of regime reports: " + answer.substr(0, shown));
   std::vector<spec::Metric> regimes;
   std::istringstream words(answer.substr(answer.find(':') + 1));
   for (std::string word; words >> word;) {

@@ -50,7 +50,7 @@ class Unpacker : public fixtures::Decoder<Unpacker> {
   void allow(std::uint64_t count, std::size_t sent, std::size_t /*held*/) const {
     if (count > left() / sent)
       throw Nonsense(std::to_string(count) +
-                     " values are announced, but the message ends before them");
+                     " values should follow, but the message ends too early");
   }
 
  private:

@@ -29,7 +29,7 @@ namespace fs = std::filesystem;
 constexpr std::string_view name_start = "tmp.";
 constexpr const char* mark_name = ".owner";
 constexpr std::string_view mark_text =
-    "The process that holds the lock of this folder removes it, and all that lies in it.\n";
+    "The process that holds the lock of this folder removes the folder and everything in it.\n";
 /// Time limit for emptying a folder into which another process may still write files.
 constexpr std::chrono::minutes patience{1};
 

@@ -44,7 +44,8 @@ constexpr NamedDrop drops[] = {
     {"random", "each score is kept with probability keep_prob",
      [](const Bit& bit) { return bit.chance(bit.keep_prob); }},
     {"whole_rows",
-     "all scores of a query are kept with probability keep_prob, else all are dropped",
+     "with probability keep_prob all scores of a query are kept; otherwise all its scores are "
+     "dropped",
      [](const Bit& bit) { return bit.chance_of_row(bit.keep_prob); }},
     {"last_bits", "the last key of a row is dropped first, others as keep_prob requires",
      keeps_but_last},

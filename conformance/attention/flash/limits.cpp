@@ -99,10 +99,10 @@ void require_mask(const Problem& p) {
     refuse_alone("sparse_mode", std::to_string(p.sparse_mode), "needs a prefix for each sequence",
                  "add --prefix=" +
                      list_text(std::vector<std::int64_t>(static_cast<std::size_t>(p.batch), 1)) +
-                     ", as many numbers as batch, which is " + std::to_string(p.batch));
+                     ", one number per sequence; batch is " + std::to_string(p.batch));
   if (static_cast<std::int64_t>(p.prefix.size()) != p.batch)
     refuse("prefix", list_text(p.prefix),
-           "as many numbers as batch, which is " + std::to_string(p.batch) +
+           "one number per sequence; batch is " + std::to_string(p.batch) +
                "; given: " + std::to_string(p.prefix.size()));
 }
 
@@ -120,7 +120,7 @@ void require_lengths(const Problem& p, std::string_view packed_entry_point) {
   const auto require = [&](std::string_view name, const std::vector<std::int64_t>& lengths) {
     if (!lengths.empty() && !is_packed(p.input_layout))
       refuse(name, list_text(lengths), "an empty list with layout " + text(p.input_layout),
-             "only packed sequences have lists of lengths: add --layout=TND --entry_point=" +
+             "only packed sequences have lists of lengths; add --layout=TND --entry_point=" +
                  std::string(packed_entry_point));
   };
   require("lengths_q", p.lengths_q);

@@ -111,7 +111,7 @@ void require_formula(const Case<Op>& c) {
   if (c.rows != 0) refuse("rows", std::to_string(c.rows), "0" + with);
   const auto variant = variant_of(c.variant, c.problem);
   if (is_forward<Op> && (!variant->gradients().empty() || variant->has_dlse()))
-    refuse("variant", "gradients= or dlse=", "score= and keep= of a forward");
+    refuse("variant", "gradients= or dlse=", "only score= and keep= for a forward operator");
 }
 
 /// Checks the part of a case, and the fields that go with one.

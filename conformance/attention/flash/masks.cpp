@@ -68,7 +68,7 @@ constexpr NamedMask masks[] = {
     {"all_dead", "every key is excluded from every row", [](const Cell&) { return true; }},
     {"checker", "keys are visible where i + j is even",
      [](const Cell& c) { return (c.i + c.j) % 2 != 0; }},
-    {"sparse", "a key is visible with probability 1/16, and one key of every row always",
+    {"sparse", "a key is visible with probability 1/16; one key of every row is always visible",
      sparse_cells},
     {"documents", "packed sequences: keys of the same block of 5 to 48 tokens are visible",
      outside_document},

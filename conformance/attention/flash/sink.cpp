@@ -18,11 +18,12 @@ struct NamedSink {
 
 constexpr NamedSink sinks[] = {
     {"near", "the sink of a head is near the maxima of its rows", 0},
-    {"minus_10", "it is about 10 below the maxima", -10},
-    {"minus_200", "it is about 200 below the maxima: its probability is 0 in fp32", -200},
-    {"plus_10", "it is about 10 above the maxima", 10},
-    {"plus_100", "it is about 100 above the maxima: the other probabilities are nearly 0", 100},
-    {"mixed", "each head has one of these distances in turn", 0}};
+    {"minus_10", "the sink is about 10 below the row maxima", -10},
+    {"minus_200", "the sink is about 200 below the row maxima: its probability is 0 in fp32", -200},
+    {"plus_10", "the sink is about 10 above the row maxima", 10},
+    {"plus_100", "the sink is about 100 above the row maxima: the other probabilities are nearly 0",
+     100},
+    {"mixed", "the heads use these patterns in turn", 0}};
 
 double distance_of(const std::string& pattern, std::int64_t n) {
   const auto* const found = std::ranges::find(sinks, pattern, &NamedSink::name);

@@ -63,7 +63,7 @@ std::vector<Exclusion> senseless(const Factors<Op, K>& of) {
               [](const K& k) { return is_exact(k) && k.profile != "normal"; }),
       of.rule({why, "An exact case chooses its scale itself."}, {"track", "scale"},
               [](const K& k) { return is_exact(k) && k.scale != Scale::ordinary; }),
-      of.rule({why, "Hard data with a large scale would only loosen the bound."},
+      of.rule({why, "With other profiles than normal, a large scale would only loosen the bound."},
               {"profile", "scale"},
               [](const K& k) { return k.profile != "normal" && k.scale != Scale::ordinary; }),
       of.rule(

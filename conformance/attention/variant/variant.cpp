@@ -175,7 +175,7 @@ Variant::Variant(std::string_view text, const spec::AttentionProblem& problem)
       ranges_of(partials_graph_, all);
     });
   else if (!items.gradients.empty())
-    fail("gradients", "are those of a score, but the formula has no score=...");
+    fail("gradients", "needs a score, but the formula has no score=...");
   if (has_keep_)
     with_item("keep", [&] {
       kept_ = parse(items.keep, expression::Kind::condition, items.names, false, keep_);

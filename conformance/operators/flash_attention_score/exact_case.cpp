@@ -68,7 +68,7 @@ void add_rows(const Case<Op>& c, ForwardExactCase& result) {
       result.attention_out.push_back(dyadic_of(without_lowered_keys(value)));
   }
   if (result.rows.empty())
-    throw NoExactCase("no judged row attends to exactly 1, 2, 4 or 8 keys, or to none");
+    throw NoExactCase("no judged row attends to exactly 0, 1, 2, 4 or 8 keys");
 }
 
 }  // namespace

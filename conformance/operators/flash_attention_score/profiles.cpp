@@ -10,10 +10,12 @@ constexpr InputProfile profile_list[] = {
     {"cancelling", "rows of value differ by 2^-5 of their size"},
     {"all_positive", "the elements are uniformly distributed in [0, 1), so that no sum cancels"},
     {"offset", "the elements have mean 3 and standard deviation 1/2"},
-    {"equal_values", "the rows of value of a head are equal: the output is nearly such a row"},
+    {"equal_values",
+     "within a head all rows of value are equal: the output is nearly equal to such a row"},
     {"outliers", "one element in 128 is sixteen times as large"},
     {"large_exponent",
-     "value is 2^20 (fp16: 2^3) times as large, query 2^30 (2^3) times, key 2^-30 (2^-3)"},
+     "value is multiplied by 2^20 (fp16: 2^3), query by 2^30 (fp16: 2^3), and key by 2^-30 (fp16: "
+     "2^-3)"},
     {"masking_pse",
      "the bias hides a quarter of the keys, and a quarter of the blocks of 64 keys after the "
      "first: it is -10^9 there, or the lowest number of its type (fp16: -65504)"},

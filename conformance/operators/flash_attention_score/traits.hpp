@@ -32,18 +32,19 @@ struct flash::Traits<spec::FlashAttentionScore> {
       "offset", "equal_values", "outliers",   "large_exponent"};
 
   static constexpr std::string_view empty_padded_sentence =
-      "In padded layouts, without queries or without keys every output is empty or zero.";
+      "In padded layouts, every output is empty or zero if there are no queries or no keys.";
   static constexpr RearrangingSentences sentences = {
-      .permute_keys = "Permuting keys, with their masks, biases and bits, changes nothing.",
+      .permute_keys =
+          "Permuting the keys together with their masks, biases and drop bits changes nothing.",
       .permute_queries = "Permuting queries permutes the outputs in the same way.",
-      .split_batch = "Each batch entry has the same outputs alone as together with others.",
-      .split_heads = "Each key head has the same outputs alone as together with others.",
-      .sequences_alone = "In TND, a sequence has the same outputs alone as together with others.",
+      .split_batch = "Each batch entry has the same outputs if it is computed alone.",
+      .split_heads = "Each key head has the same outputs if it is computed alone.",
+      .sequences_alone = "In TND, a sequence has the same outputs if it is computed alone.",
       .repeat_heads =
           "If every key head is repeated for each query head of its group, nothing changes.",
       .cut_queries =
-          "If a sequence in mode 3 (2) is cut into pieces of modes 7 and 3 (2 and 8), the "
-          "outputs do not change."};
+          "If a sequence in mode 3 is cut into pieces in modes 7 and 3, or a sequence in mode 2 "
+          "into pieces in modes 2 and 8, the outputs do not change."};
 };
 
 }  // namespace assay::conformance

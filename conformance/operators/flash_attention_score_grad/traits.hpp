@@ -35,20 +35,21 @@ struct flash::Traits<spec::FlashAttentionScoreGrad> {
       "outliers", "subnormal_fp16", "large_exponent", "tiny_dy",      "huge_dy", "sparse_dy"};
 
   static constexpr std::string_view empty_padded_sentence =
-      "In padded layouts, without queries or without keys every gradient is zero.";
+      "In padded layouts, every gradient is zero if there are no queries or no keys.";
   static constexpr RearrangingSentences sentences = {
       .permute_keys = "Permuting keys permutes dk and dv in the same way and does not change dq.",
       .permute_queries =
           "Permuting queries permutes dq in the same way and does not change dk and dv.",
-      .split_batch = "Each batch entry has the same gradients alone as together with others.",
-      .split_heads = "Each key head has the same gradients alone as together with others.",
-      .sequences_alone = "In TND, a sequence has the same gradients alone as together with others.",
+      .split_batch = "Each batch entry has the same gradients if it is computed alone.",
+      .split_heads = "Each key head has the same gradients if it is computed alone.",
+      .sequences_alone = "In TND, a sequence has the same gradients if it is computed alone.",
       .repeat_heads =
-          "If every key head is repeated for each query head of its group, dk and dv of the "
-          "repeated heads sum to the old ones.",
+          "If every key head is repeated for each query head of its group, the sums of dk and dv "
+          "over the repeated heads are the original dk and dv.",
       .cut_queries =
-          "If a sequence in mode 3 (2) is cut into pieces of modes 7 and 3 (2 and 8), their dq "
-          "are concatenated, and their dk and dv are added."};
+          "If a sequence in mode 3 is cut into pieces in modes 7 and 3, or a sequence in mode 2 "
+          "into pieces in modes 2 and 8, dq is the concatenation of the dq of the pieces, and dk "
+          "and dv are the sums of theirs."};
 };
 
 }  // namespace assay::conformance

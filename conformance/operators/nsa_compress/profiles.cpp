@@ -36,7 +36,7 @@ constexpr Profile profile_list[] = {
      }},
     {"subnormal_fp16", "both inputs are multiplied by 2^-7: outputs are subnormal fp16 numbers",
      [](const Place& p) { return p.normal() * 0x1p-7; }},
-    {"large_exponent", "weight is 2^30 (fp16: 2^3) times as large, input 2^-30 (2^-3) times",
+    {"large_exponent", "weight is multiplied by 2^30 (fp16: 2^3), and input by 2^-30 (fp16: 2^-3)",
      wide_exponent},
     {"negative_input", "like normal, but input is negated", profile::negative<Stream::input>, 0, 1,
      false},

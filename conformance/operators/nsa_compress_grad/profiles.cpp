@@ -48,8 +48,8 @@ constexpr Profile profile_list[] = {
      "fp16",
      [](const Place& p) { return p.normal() * (p.is(Stream::input) ? 1 : 0x1p-7); }},
     {"large_exponent",
-     "output_grad is 2^20 (fp16: 2^3) times as large, weight 2^30 (2^3) times, input 2^-30 (2^-3) "
-     "times",
+     "output_grad is multiplied by 2^20 (fp16: 2^3), weight by 2^30 (fp16: 2^3), and input by "
+     "2^-30 (fp16: 2^-3)",
      large_exponent},
     {"tiny_dy", "output_grad is multiplied by 2^-40 (fp16: 2^-6)", profile::tiny_dy},
     {"huge_dy", "output_grad is multiplied by 2^40 (fp16: 2^4)", profile::huge_dy, 0, 16},

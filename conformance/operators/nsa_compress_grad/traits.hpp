@@ -44,8 +44,8 @@ struct compression::Traits<spec::NsaCompressGrad> : compression::PlainTraits {
       .channels_alone =
           "Each channel determines its own input_grad; weight_grad is the sum over the channels.",
       .shift_by_stride =
-          "If one stride of tokens is added in front, and their window has no gradient, input_grad "
-          "moves by one stride."};
+          "If compress_stride tokens are added in front of a sequence, and output_grad of the new "
+          "window is zero, input_grad moves by compress_stride tokens."};
 };
 
 }  // namespace assay::conformance

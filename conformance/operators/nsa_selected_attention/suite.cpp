@@ -44,7 +44,7 @@ std::vector<Exclusion> Traits<Op>::fruitless() {
                     return k.track != Track::bound && k.lists == "all_equal" &&
                            k.block_count > BlockCount::few;
                   }),
-          of.rule({Why::fruitless, "A weight that rounds has no exact outputs."}, {"track"},
+          of.rule({Why::fruitless, "If a weight is rounded, the outputs are not exact."}, {"track"},
                   [](const K& k) { return k.track == Track::exact_staged; })};
 }
 

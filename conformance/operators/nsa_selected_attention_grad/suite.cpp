@@ -32,7 +32,7 @@ std::vector<Exclusion> Traits<Op>::fruitless() {
               [](const K& k) {
                 return is_exact(k) && k.lists == "all_equal" && k.block_count > BlockCount::few;
               }),
-      of.rule({Why::fruitless, "With one query an exact case has no copies to distinguish."},
+      of.rule({Why::fruitless, "A list with duplicates needs several queries in an exact case."},
               {"lists", "queries", "track"},
               [](const K& k) {
                 return is_exact(k) && k.lists == "duplicates" && k.queries == Queries::one;

@@ -172,11 +172,12 @@ const ChoiceSpace& choice_space() {
   const auto& of = factors();
   static const ChoiceSpace space(
       of.sizes(),
-      {of.rule({senseless, "Sequences of BSND have one length."}, {"layout", "sequences"},
+      {of.rule({senseless, "In BSND all sequences have the same length."}, {"layout", "sequences"},
                [](const K& k) {
                  return k.layout == spec::Layout::bsnd && k.sequences == Sequences::unequal;
                }),
-       of.rule({senseless, "Hard data with a large scale would only loosen the bound."},
+       of.rule({senseless,
+                "With other profiles than normal, a large scale would only loosen the bound."},
                {"profile", "scale"},
                [](const K& k) { return k.profile != "normal" && k.scale != Scale::ordinary; }),
        of.rule({senseless, "Other types have no such subnormal numbers."}, {"dtype", "profile"},
@@ -186,14 +187,15 @@ const ChoiceSpace& choice_space() {
        of.rule({fruitless, "A sparse d_out with few rows can be all zero."}, {"queries", "profile"},
                [](const K& k) { return k.queries == Queries::one && k.profile == "sparse_dy"; }),
        of.rule({costly,
-                "With as many blocks as a long list has entries, a case has 2048 keys or more and "
-                "takes too long."},
+                "A case whose number of blocks is at least the length of a long list has 2048 keys "
+                "or more and takes too long."},
                {"block_size", "entries", "blocks"},
                [](const K& k) {
                  return k.blocks != Blocks::fewer && k.entries != Entries::few &&
                         (k.block_size > 1 || k.entries == Entries::twice);
                }),
-       of.rule({costly, "A case with 1024 keys or more and as many queries takes too long."},
+       of.rule({costly,
+                "A case with at least 1024 keys and an equal number of queries takes too long."},
                {"entries", "blocks", "queries"},
                [](const K& k) {
                  return k.blocks != Blocks::fewer && k.entries != Entries::few &&
@@ -205,17 +207,20 @@ const ChoiceSpace& choice_space() {
                  return k.blocks != Blocks::fewer && k.entries != Entries::few &&
                         k.heads > Heads::few;
                }),
-       of.rule({costly, "A case with many heads and as many queries as keys takes too long."},
-               {"heads_q", "queries", "block_size"},
-               [](const K& k) {
-                 return k.queries >= Queries::equal &&
-                        (k.heads == Heads::many || (k.heads == Heads::some && k.block_size > 1));
-               }),
        of.rule(
-           {costly, "A case with several large blocks of keys and as many queries takes too long."},
-           {"queries", "block_size", "blocks"}, [](const K& k) {
-             return k.queries >= Queries::equal && k.block_size >= 32 && k.blocks != Blocks::fewer;
-           })});
+           {costly, "A case with many heads and equal numbers of queries and keys takes too long."},
+           {"heads_q", "queries", "block_size"},
+           [](const K& k) {
+             return k.queries >= Queries::equal &&
+                    (k.heads == Heads::many || (k.heads == Heads::some && k.block_size > 1));
+           }),
+       of.rule({costly,
+                "A case with several large blocks of keys, and with equal numbers of queries and "
+                "keys, takes too long."},
+               {"queries", "block_size", "blocks"}, [](const K& k) {
+                 return k.queries >= Queries::equal && k.block_size >= 32 &&
+                        k.blocks != Blocks::fewer;
+               })});
   return space;
 }
 

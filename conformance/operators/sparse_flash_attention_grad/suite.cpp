@@ -28,7 +28,7 @@ void require_layout(const Problem& p) {
   if (p.layout != spec::Layout::bsnd && p.layout != spec::Layout::tnd)
     refuse("layout", std::string(to_string(p.layout)), "BSND, TND");
   if (p.layout == spec::Layout::bsnd && !(p.lengths_q.empty() && p.lengths_kv.empty()))
-    refuse_alone("layout", "BSND", "has sequences of one length", "add --layout=TND");
+    refuse_alone("layout", "BSND", "accepts only sequences of equal length", "add --layout=TND");
 }
 
 /// Returns a smaller case, with at most this number of queries and keys in each sequence.

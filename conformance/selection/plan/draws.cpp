@@ -198,7 +198,7 @@ Seeded draw_problem(const Categories& k, double budget, std::uint64_t seed) {
 }
 
 Counted with_many_tokens(std::uint64_t seed) {
-  Counted c{.seed = seed + 56, .note = "more tokens than 16 bits can count"};
+  Counted c{.seed = seed + 56, .note = "token indices that need more than 16 bits"};
   Draws draws(c.seed);
   const std::int64_t batch = draws.integer(1'200, 2'000);
   c.problem = {.batch = batch,
@@ -217,7 +217,7 @@ namespace {
 /// Makes a random small case with `group` query heads per key head. `group` and `dtype` determine
 /// the number of blocks in a list; all other sizes are random.
 Counted draw_of_group(std::int64_t group, spec::DType dtype, Draws& draws) {
-  Counted c{.note = "a group of every size"};
+  Counted c{.note = "one case for each group size"};
   Problem& p = c.problem;
   p = {.dtype = dtype, .selected_block_size = 16};
   p.heads_kv = group <= 8 ? draws.integer(1, 3) : 1;
@@ -244,7 +244,7 @@ Counted draw_of_group(std::int64_t group, spec::DType dtype, Draws& draws) {
 /// Makes a random case with `tokens` tokens. The caller passes the number of cores of a chip (24 or
 /// 48), this number minus 1, or this number plus 1.
 Counted draw_of_cores(std::int64_t tokens, spec::DType dtype, Draws& draws) {
-  Counted c{.note = "as many tokens as cores, or one more or less"};
+  Counted c{.note = "number of tokens equal to the number of cores, or one more, or one less"};
   Problem& p = c.problem;
   p = {.dtype = dtype, .heads_q = draws.integer(1, 2), .selected_block_size = 16};
   p.selected_block_count = draws.integer(1, 3);
@@ -256,7 +256,7 @@ Counted draw_of_cores(std::int64_t tokens, spec::DType dtype, Draws& draws) {
 
 /// Makes a random case with more than 256 blocks, so that block indices need more than 8 bits.
 Counted draw_of_many_blocks(spec::DType dtype, Draws& draws) {
-  Counted c{.note = "more blocks than 8 bits can count"};
+  Counted c{.note = "block numbers that need more than 8 bits"};
   Problem& p = c.problem;
   p = {.dtype = dtype, .heads_q = 2, .selected_block_size = 16, .selected_block_count = 6};
   p.seq_q = draws.integer(9, 14);

@@ -274,13 +274,14 @@ struct KeyTileByKeyTile : Kernel {
 
 std::vector<Mutant> healthy_sinks() {
   return {
-      healthy_in<Op, DeclaredRowOfGivenOutput>("dsink_of_declared_output",
-                                               "computes dsink from attention_in and declares it",
-                                               flash_like),
-      healthy_in<Op, PairByPair>("dsink_pair_by_pair",
-                                 "dsink adds the pairs of all queries one by one", ascend_like),
+      healthy_in<Op, DeclaredRowOfGivenOutput>(
+          "dsink_of_declared_output", "computes dsink from attention_in, and declares this",
+          flash_like),
+      healthy_in<Op, PairByPair>("dsink_pair_by_pair", "sums dsink pair by pair over all queries",
+                                 ascend_like),
       healthy_in<Op, KeyTileByKeyTile>("dsink_key_tile_by_key_tile",
-                                       "adds P dP of a row key tile by key tile", ascend_like),
+                                       "sums P dP of each row tile by tile over the keys",
+                                       ascend_like),
   };
 }
 
@@ -289,9 +290,11 @@ std::vector<Mutant> sink_mutants() {
       .staging = Staging::fp32, .stats = spec::Origin::own, .delta = spec::RowTerm::own};
   return {
       injected<SignLost>("dsink_sign_lost", "dsink has the wrong sign"),
-      injected<LastBlockOnly>("dsink_of_last_block", "dsink is that of the last block of queries",
+      injected<LastBlockOnly>("dsink_of_last_block",
+                              "dsink contains only the contribution of the last block of queries",
                               ascend_like),
-      injected<LastKeyTileOnly>("dsink_of_last_key_tile", "dsink is that of the last tile of keys",
+      injected<LastKeyTileOnly>("dsink_of_last_key_tile",
+                                "dsink contains only the contribution of the last tile of keys",
                                 ascend_like),
       injected<MaskedPairsCounted>("dsink_counts_masked", "dsink sums masked pairs, too"),
       injected<DropoutMissing>("dsink_undropped", "dsink uses dP before dropout"),
@@ -303,7 +306,8 @@ std::vector<Mutant> sink_mutants() {
       injected<GradientScaled>("dsink_scaled", "dsink is multiplied by scale_value"),
       injected<SinkScaled>("sink_scaled", "the sink is multiplied by scale_value", ascend_like),
       injected<SinkOfNextHead>("sink_of_next_head", "each head uses the sink of the next head"),
-      injected<SinkOfKeyHead>("sink_of_key_head", "the sink is read by the number of the key head"),
+      injected<SinkOfKeyHead>("sink_of_key_head",
+                              "the sink is indexed with the number of the key head"),
       injected<SinkAddedAgain>("sink_added_again",
                                "adds the sink to softmax_sum, which already contains it",
                                ascend_like),
@@ -313,7 +317,7 @@ std::vector<Mutant> sink_mutants() {
                            "the term of each query is rounded to the type of the tensors before "
                            "the sum",
                            ascend_like),
-      injected<DroppedTwice>("dsink_dropped_twice", "dsink uses P after dropout and dP after it"),
+      injected<DroppedTwice>("dsink_dropped_twice", "dsink uses P and dP, both after dropout"),
       injected<RoundedGradient>("dsink_rounded", "dsink is rounded to the type of the tensors"),
       injected<LeftOutOfSum>("sink_left_out_of_sum",
                              "the recomputed softmax_sum does not contain the sink", own),

@@ -98,13 +98,13 @@ std::vector<Mutant> statistics_order_mutants() {
       injected<Declares<ReadsHeadsFirst, heads_first, heads_first, tokens_first>>(
           "same_as_input_ignored", "statistics are always read heads first"),
       injected<Declares<ReadsTokensFirst, heads_first, heads_first, heads_first>>(
-          "heads_first_not_read",
-          "statistics are read as [T,N,8], the declaration says heads first", ascend_like),
+          "heads_first_not_read", "statistics are read as [T,N,8], but heads first is declared",
+          ascend_like),
       injected<Declares<OrderByLength, heads_first, heads_first, heads_first>>(
           "order_by_length", "statistics of long sequences are read in another order", ascend_like),
       injected<OrderByLength>("order_by_length_undeclared",
-                              "statistics of long sequences are read in another order than those "
-                              "of short ones, and no order is declared",
+                              "statistics of long and of short sequences are read in different "
+                              "orders, and no order is declared",
                               ascend_like),
       injected<HeadsOfAllTokens>("heads_of_all_tokens",
                                  "statistics are read head by head over all sequences"),

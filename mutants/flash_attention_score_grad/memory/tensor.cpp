@@ -160,10 +160,10 @@ std::vector<Mutant> tensor_mutants() {
       injected<ValueRowsAtHeadDim>("value_rows_at_head_dim",
                                    "rows of value are read with stride head_dim", ascend_like),
       injected<DvTailChannelsMissing>("dv_tail_channels_missing",
-                                      "channels of dv beyond a multiple of 8 are 0"),
+                                      "channels of dv after the last multiple of 8 are 0"),
       injected<ScoreTailChannelsMissing>(
           "score_tail_channels_missing",
-          "channels of query and key beyond a multiple of 8 are ignored"),
+          "channels of query and key after the last multiple of 8 are ignored"),
       injected<ModifiesInput>("modifies_input", "flips a bit of attention_in"),
       injected<WritesPadding>("writes_padding", "writes outside the view of dq", ascend_like),
       injected<OutputStridesIgnored>("output_strides_ignored",

@@ -92,7 +92,8 @@ Scalar scalar_of(const void* value, aclDataType dtype) {
   Scalar scalar = {.dtype = dtype, .bytes = {}};
   if (size == 0)
     throw Failure(ACLNN_ERR_PARAM_INVALID,
-                  "dataType is " + text_of(dtype) + "; it must be a type of whole bytes");
+                  "dataType is " + text_of(dtype) +
+                      "; it must be a type whose size is a whole number of bytes");
   std::memcpy(scalar.bytes.data(), value, static_cast<std::size_t>(size));
   return scalar;
 }

@@ -46,7 +46,7 @@ spec::Shape row_major_strides(const spec::Shape& shape) {
     if (__builtin_mul_overflow(strides[axis], shape[axis], &strides[axis - 1]))
       throw Failure(ACLNN_ERR_PARAM_INVALID,
                     "stride is null and viewDims[" + std::to_string(axis) + "] is " +
-                        std::to_string(shape[axis]) + "; the stride before it must be at most " +
+                        std::to_string(shape[axis]) + "; the previous stride must be at most " +
                         std::to_string(std::numeric_limits<std::int64_t>::max()));
   return strides;
 }

@@ -18,7 +18,8 @@ void miscount_heads(Call<Op>& call) {
 template <class Op>
 Requirement<Op> grouped_heads(const Stated<Op>& by) {
   return stated<Op>(
-      by, {.statement = "The heads of query are a positive multiple of those of keyIn and value.",
+      by, {.statement = "The number of heads of query is a positive multiple of the number of "
+                        "heads of keyIn and value.",
            .applies = has_key_extents,
            .holds =
                [](const Call<Op>& c) {
@@ -139,9 +140,8 @@ template <class Op, auto lists_heads_first>
 Requirement<Op> statistics_shape_of_table(const Stated<Op>& by) {
   return stated<Op>(
       by,
-      {.statement =
-           "softmaxMax and softmaxSum are not [N, T, 8], which the parameter table lists and "
-           "the constraints contradict.",
+      {.statement = "softmaxMax and softmaxSum do not have the shape [N, T, 8]: the parameter "
+                    "table lists this shape, but the constraints contradict it.",
        .sides = {Side::reject},
        .applies = [](const Call<Op>& c) { return lists_heads_first(c) && has_query_extents(c); },
        .holds =
@@ -198,19 +198,18 @@ Requirement<Op> attention_shape(const Stated<Op>& by) {
 template <class Op, auto attention>
 Requirement<Op> attention_like_query(const Stated<Op>& by) {
   return stated<Op>(
-      by,
-      {.statement =
-           "If value is narrower than query, the words of the pages give attentionIn the shape of "
-           "query; their formula and the host code contradict this.",
-       .sides = {Side::reject},
-       .applies = [](const Call<Op>& c) { return is_packed(c) && has_value_extents(c); },
-       .holds = [](const Call<Op>& c) { return !is_literally_like_query<attention>(c); },
-       .violations = {{name_of<Op>(attention), [](Call<Op>& c) {
-                         if (!is_packed(c)) return;
-                         const auto value = value_as_given(c);
-                         if (!value || value->dim >= query_as_given(c)->dim) return;
-                         reshape((c.parameters.*attention), c.parameters.query.shape);
-                       }}}});
+      by, {.statement =
+               "If value is narrower than query, the text of the pages says that attentionIn has "
+               "the shape of query; the formula of the pages and the host code contradict this.",
+           .sides = {Side::reject},
+           .applies = [](const Call<Op>& c) { return is_packed(c) && has_value_extents(c); },
+           .holds = [](const Call<Op>& c) { return !is_literally_like_query<attention>(c); },
+           .violations = {{name_of<Op>(attention), [](Call<Op>& c) {
+                             if (!is_packed(c)) return;
+                             const auto value = value_as_given(c);
+                             if (!value || value->dim >= query_as_given(c)->dim) return;
+                             reshape((c.parameters.*attention), c.parameters.query.shape);
+                           }}}});
 }
 
 }  // namespace assay::spec::detail

@@ -14,17 +14,18 @@ inline bool is_strided(const Parameter& parameter) {
 
 template <class Op>
 Requirement<Op> strided_views(const Stated<Op>& by) {
-  return stated<Op>(
-      by,
-      {.statement = "A strided view of a tensor in a plain format may be an input or an output.",
-       .sides = {Side::accept},
-       .applies = [](const Call<Op>& c) {
-         bool some = false;
-         visit_fields(c.parameters, [&]<class Field>(std::string_view, const Field& field) {
-           if constexpr (std::same_as<Field, Parameter>) some = some || is_strided(field);
-         });
-         return some;
-       }});
+  return stated<Op>(by, {.statement = "An input or an output may be a strided view of a tensor, if "
+                                      "its storage format is not private.",
+                         .sides = {Side::accept},
+                         .applies = [](const Call<Op>& c) {
+                           bool some = false;
+                           visit_fields(c.parameters,
+                                        [&]<class Field>(std::string_view, const Field& field) {
+                                          if constexpr (std::same_as<Field, Parameter>)
+                                            some = some || is_strided(field);
+                                        });
+                           return some;
+                         }});
 }
 
 }  // namespace assay::spec::detail

@@ -171,13 +171,12 @@ Requirement<Op> some_length(const Stated<Op>& by) {
 
 template <class Op>
 Requirement<Op> empty_lengths(const Stated<Op>& by) {
-  return stated<Op>(
-      by,
-      {.statement = "If two adjacent sums of query are equal, the second sequence has no queries.",
-       .sides = {Side::accept},
-       .applies = [](const Call<Op>& c) {
-         return has_lengths(c) && has_empty_length(*query_as_given(c));
-       }});
+  return stated<Op>(by, {.statement = "If two adjacent cumulative lengths of query are equal, the "
+                                      "second sequence has no queries.",
+                         .sides = {Side::accept},
+                         .applies = [](const Call<Op>& c) {
+                           return has_lengths(c) && has_empty_length(*query_as_given(c));
+                         }});
 }
 
 /// Requires that every sequence has keys. In contrast, the vendor's host code has no special rule
@@ -187,19 +186,19 @@ Requirement<Op> empty_key_lengths(const Stated<Op>& by) {
   static constexpr auto concerned = [](const Call<Op>& c) {
     return has_lengths(c) && has_empty_length(*key_as_given(c));
   };
-  return stated<Op>(
-      by, {.statement = "Every sequence has keys: the pages allow only sequences without queries.",
-           .sides = {Side::reject},
-           .applies = concerned,
-           .holds = [](const Call<Op>& c) { return !concerned(c); },
-           .violations = {{"first", [](Call<Op>& c) {
-                             if (is_padded(c)) return;
-                             rewrite(c, [](AttentionProblem& p) {
-                               make_uniform(p);
-                               p.batch = 2;
-                               p.lengths_kv = {0, p.seq_kv};
-                             });
-                           }}}});
+  return stated<Op>(by, {.statement = "Every sequence has keys: the pages allow sequences without "
+                                      "queries, but not sequences without keys.",
+                         .sides = {Side::reject},
+                         .applies = concerned,
+                         .holds = [](const Call<Op>& c) { return !concerned(c); },
+                         .violations = {{"first", [](Call<Op>& c) {
+                                           if (is_padded(c)) return;
+                                           rewrite(c, [](AttentionProblem& p) {
+                                             make_uniform(p);
+                                             p.batch = 2;
+                                             p.lengths_kv = {0, p.seq_kv};
+                                           });
+                                         }}}});
 }
 
 template <class Op>
@@ -237,17 +236,17 @@ Requirement<Op> abandoned_tokens(const Stated<Op>& by) {
 
 template <class Op>
 Requirement<Op> trailing_nothing(const Stated<Op>& by) {
-  return stated<Op>(by,
-                    {.statement = "Trailing sequences that are empty on both sides change nothing.",
-                     .sides = {Side::accept},
-                     .applies = ends_in_nothing});
+  return stated<Op>(
+      by, {.statement = "Trailing sequences that have neither queries nor keys change nothing.",
+           .sides = {Side::accept},
+           .applies = ends_in_nothing});
 }
 
 template <class Op>
 Requirement<Op> ascending_sums(const Stated<Op>& by) {
   return stated<Op>(
-      by, {.statement =
-               "The sums do not decrease; only the forward operator treats a decrease as length 0.",
+      by, {.statement = "The cumulative lengths do not decrease; only the forward operator treats "
+                        "a decrease as length 0.",
            .sides = {Side::reject},
            .applies = is_packed,
            .holds =

@@ -144,7 +144,7 @@ Requirement<Op> pse_type_range(const Stated<Op>& by) {
 /// because another requirement checks pseType there.
 template <class Op>
 Requirement<Op> pse_type_without_pse(const Stated<Op>& by) {
-  return stated<Op>(by, {.statement = "Without a pseShift pseType is 1.",
+  return stated<Op>(by, {.statement = "If pseShift is null, pseType is 1.",
                          .applies =
                              [](const Call<Op>& c) {
                                return has_pse_type(c.entry_point) && !given(c.parameters.pse_shift);
@@ -194,7 +194,7 @@ Requirement<Op> unlisted_pse_shapes(const Stated<Op>& by) {
     if (on(c)) replace_packed_pse(c, form);
   };
   return stated<Op>(
-      by, {.statement = "pseShift of four axes has 1024 rows.",
+      by, {.statement = "A pseShift with four axes has 1024 rows.",
            .applies = concerned,
            .holds = [](const Call<Op>& c) { return !concerned(c) || !is_listed_only(c); },
            .violations = {{"full", [](Call<Op>& c) { replace(c, PseShape::bnss); }},

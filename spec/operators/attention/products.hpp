@@ -26,8 +26,8 @@ bool is_cell(const Call<Op>& c) {
 }
 
 inline constexpr std::string_view refused_product_reason =
-    "no page says which status a call on such a product returns; a sweep has cases only for "
-    "products that offer the entry point";
+    "no page says which status a call on such an Atlas product returns; a sweep has cases only for "
+    "Atlas products that offer the entry point";
 
 /// Returns whether the documentation page comes from the vendor's repository and is not in the
 /// first set of documentation.
@@ -42,7 +42,7 @@ const Cell<Op>& cell_of(std::span<const Cell<Op>> cells, typename Op::EntryPoint
                         Product product) {
   for (const Cell<Op>& cell : cells)
     if (cell.entry_point == entry_point && cell.product == product) return cell;
-  throw std::logic_error("no requirement says whether this product offers this entry point");
+  throw std::logic_error("no requirement says whether this Atlas product offers this entry point");
 }
 
 /// Builds the requirements about products (device families). No call can break them, because a call

@@ -64,7 +64,8 @@ template <class Op>
 Requirement<Op> rope_shapes(const Stated<Op>& by) {
   return stated<Op>(
       by,
-      {.statement = "queryRope and keyInRope have the tokens and heads of query and keyIn.",
+      {.statement = "queryRope has the same numbers of tokens and heads as query, and keyInRope "
+                    "has the same numbers as keyIn.",
        .applies = has_ropes,
        .holds =
            [](const Call<Op>& c) {
@@ -91,43 +92,44 @@ Requirement<Op> rope_shapes(const Stated<Op>& by) {
 template <class Op>
 Requirement<Op> head_size_steps(const Stated<Op>& by) {
   return stated<Op>(
-      by,
-      {.statement = "The head sizes of query and of queryRope are multiples of 8. The head size of "
-                    "queryRope equals that of keyInRope and is at most that of query.",
-       .applies = has_ropes,
-       .holds =
-           [](const Call<Op>& c) {
-             if (!has_ropes(c)) return true;
-             const std::int64_t dim = query_as_given(c)->dim;
-             const std::int64_t rope = c.parameters.query_rope.shape.back();
-             return dim % head_size_step == 0 && rope % head_size_step == 0 && rope > 0 &&
-                    rope <= dim && rope == c.parameters.key_rope.shape.back();
-           },
-       .violations = {{"head_dim",
-                       [](Call<Op>& c) {
-                         if (!takes_ropes(c)) return;
-                         rewrite(c, [](AttentionProblem& p) {
-                           p.head_dim = head_size_step + head_size_step / 2;
-                           p.head_dim_v = p.head_dim_rope = head_size_step;
-                         });
-                       }},
-                      {"rope_step",
-                       [](Call<Op>& c) {
-                         if (!takes_ropes(c)) return;
-                         rewrite(c,
-                                 [](AttentionProblem& p) { p.head_dim_rope = head_size_step / 2; });
-                       }},
-                      {"rope_wider",
-                       [](Call<Op>& c) {
-                         if (!takes_ropes(c)) return;
-                         rewrite(c, [](AttentionProblem& p) {
-                           p.head_dim_rope = p.head_dim + head_size_step;
-                         });
-                       }},
-                      {"ropes_differ", [](Call<Op>& c) {
-                         for (std::int64_t step = 0; step < head_size_step; ++step)
-                           grow(c, TensorRoles<Op>::key_rope_like, Axis::dim);
-                       }}}});
+      by, {.statement =
+               "The head sizes of query and of queryRope are multiples of 8. The head size of "
+               "queryRope equals the head size of keyInRope and is at most the head size of query.",
+           .applies = has_ropes,
+           .holds =
+               [](const Call<Op>& c) {
+                 if (!has_ropes(c)) return true;
+                 const std::int64_t dim = query_as_given(c)->dim;
+                 const std::int64_t rope = c.parameters.query_rope.shape.back();
+                 return dim % head_size_step == 0 && rope % head_size_step == 0 && rope > 0 &&
+                        rope <= dim && rope == c.parameters.key_rope.shape.back();
+               },
+           .violations = {{"head_dim",
+                           [](Call<Op>& c) {
+                             if (!takes_ropes(c)) return;
+                             rewrite(c, [](AttentionProblem& p) {
+                               p.head_dim = head_size_step + head_size_step / 2;
+                               p.head_dim_v = p.head_dim_rope = head_size_step;
+                             });
+                           }},
+                          {"rope_step",
+                           [](Call<Op>& c) {
+                             if (!takes_ropes(c)) return;
+                             rewrite(c, [](AttentionProblem& p) {
+                               p.head_dim_rope = head_size_step / 2;
+                             });
+                           }},
+                          {"rope_wider",
+                           [](Call<Op>& c) {
+                             if (!takes_ropes(c)) return;
+                             rewrite(c, [](AttentionProblem& p) {
+                               p.head_dim_rope = p.head_dim + head_size_step;
+                             });
+                           }},
+                          {"ropes_differ", [](Call<Op>& c) {
+                             for (std::int64_t step = 0; step < head_size_step; ++step)
+                               grow(c, TensorRoles<Op>::key_rope_like, Axis::dim);
+                           }}}});
 }
 
 }  // namespace assay::spec::detail

@@ -167,7 +167,7 @@ Requirement<Op> operands_in_step(const Stated<Op>& by) {
 
 template <class Op>
 Requirement<Op> one_head_size(const Stated<Op>& by) {
-  return stated<Op>(by, {.statement = "query and keyIn have one head size.",
+  return stated<Op>(by, {.statement = "query and keyIn have the same head size.",
                          .applies = has_query_extents,
                          .holds =
                              [](const Call<Op>& c) {
@@ -183,7 +183,7 @@ Requirement<Op> one_head_size(const Stated<Op>& by) {
 template <class Op>
 Requirement<Op> narrow_value(const Stated<Op>& by) {
   return stated<Op>(
-      by, {.statement = "The head size of value is at most that of keyIn.",
+      by, {.statement = "The head size of value is at most the head size of keyIn.",
            .applies = has_value_extents,
            .holds =
                [](const Call<Op>& c) {

@@ -36,7 +36,8 @@ Requirement<Op> sink_may_be_null(const Stated<Op>& by) {
 template <class Op>
 Requirement<Op> sink_is_not_empty(const Stated<Op>& by) {
   return stated<Op>(
-      by, {.statement = "The sink has elements; only the host code treats shape [0] as no sink.",
+      by, {.statement =
+               "The sink is not empty; only the host code treats the shape [0] as an absent sink.",
            .sides = {Side::reject},
            .applies = is_of_sink_page,
            .holds =

@@ -133,8 +133,8 @@ void pass_lengths(Call<Op>& call) {
 template <class Op>
 Requirement<Op> ascending_sums(Requirement<Op> row) {
   row.statement =
-      "The sums of the lengths are at least 0 and never decrease; two equal sums, or a 0 in front, "
-      "mean an empty sequence.";
+      "The cumulative lengths are at least 0 and never decrease; two equal entries, or a leading "
+      "0, mean an empty sequence.";
   row.applies = has_sums<Op>;
   row.holds = [](const Call<Op>& c) { return !has_sums(c) || is_ascending(sums_of(c)); };
   row.violations = {{"falling",
@@ -163,7 +163,7 @@ Requirement<Op> sums_given(Requirement<Op> row) {
 
 template <class Op>
 Requirement<Op> sums_of_all_tokens(Requirement<Op> row) {
-  row.statement = "The last sum is the number of tokens of input.";
+  row.statement = "The last cumulative length is the number of tokens of input.";
   row.applies = [](const Call<Op>& c) { return ranks_fit(c) && is_ascending(sums_of(c)); };
   row.holds = [](const Call<Op>& c) {
     const Sums sums = sums_of(c);

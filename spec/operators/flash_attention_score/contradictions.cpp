@@ -10,8 +10,9 @@ std::vector<Contradiction> forward_contradictions() {
        .claims = {{{varlen_page, "parameters"}, "The shape is [N,T,8]."},
                   {{varlen_page, "example"}, "The example passes [T,N,8]."},
                   {{forward_kernels, "the code that writes the statistics"},
-                   "The order in memory is sequences, heads, queries, whatever the shape is."}},
-       .reading = "A call passes [T,N,8]. The memory order is disputed: a kernel declares it."},
+                   "For every shape, the order in memory is sequences, heads, queries."}},
+       .reading = "A call passes the shape [T,N,8]. The memory order is disputed; a kernel "
+                  "declares which order it uses."},
       {.id = "FAS-Q2",
        .subject = "modes that ignore preTokens and nextTokens",
        .claims = {{{dense_page, "constraints"}, "Modes 1, 2, 3, 5 and 6."},

@@ -200,8 +200,8 @@ std::vector<ForwardRow> forward_mask_requirements() {
           of_standing(disputed,
                       worded(on_page("FAS-C44b", varlen_table),
                              "If the lengths of packed sequences differ, attenMask has no batch or "
-                             "head axis: the pages list such masks, the vendor's kernels read them "
-                             "in another order."),
+                             "head axis: the pages list masks with these axes, but the vendor's "
+                             "kernels read them in another order."),
                       "FAS-Q4"),
           {"batch_axis"}),
       prefix_mask_per_batch(),

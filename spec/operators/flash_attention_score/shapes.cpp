@@ -110,15 +110,15 @@ std::vector<ForwardRow> forward_shape_requirements() {
       rope_shapes<Op>(of_standing(derived, on_page("FAS-C40a", rope))),
       demanded<Op, has_ropes<Op>, has_narrow_ropes, widen_ropes>(
           worded(on_page("FAS-C40b", rope, pages_with_ropes),
-                 "The head size of queryRope is at most that of value."),
+                 "The head size of queryRope is at most the head size of value."),
           {"rope"}),
       demanded<Op, has_ropes<Op>, has_unpadded_head_sizes, set_head_sizes<8>, set_head_sizes<320>>(
-          of_standing(
-              disputed,
-              worded(in_host_code("FAS-C41", "head size"),
-                     "With ropes the head sizes of query and value are multiples of 16, and from "
-                     "196 on (except 448) multiples of 128; the page requires multiples of 8."),
-              "FAS-Q8"),
+          of_standing(disputed,
+                      worded(in_host_code("FAS-C41", "head size"),
+                             "With ropes the head sizes of query and value are multiples of 16, "
+                             "and head sizes of 196 or more (except 448) are multiples of 128; the "
+                             "page requires multiples of 8."),
+                      "FAS-Q8"),
           {"head_dim_8", "head_dim_320"}),
       attention_shape<Op, &P::attention_out>(
           of_standing(derived, on_page("FAS-C42", {dense_page, "parameters"}), "FAS-Q11")),
@@ -142,8 +142,8 @@ std::vector<ForwardRow> forward_shape_requirements() {
       empty_key_lengths<Op>(of_lengths(open, "FAS-C68d")),
       ascending_sums<Op>(
           of_standing(disputed, worded<Op>({.id = "FAS-C68e", .source = host},
-                                           "The sums do not decrease; the host code treats a "
-                                           "decrease as length 0."))),
+                                           "The cumulative lengths do not decrease; the host code "
+                                           "treats a decrease as length 0."))),
       empty_lengths<Op>(of_lengths(page, "FAS-C68f")),
       trailing_nothing<Op>(in_host_code("FAS-C68g", "lengths")),
       untried(worded(in_host_code("FAS-C74", "empty outputs"),
@@ -151,7 +151,7 @@ std::vector<ForwardRow> forward_shape_requirements() {
               Side::none, is_all_empty,
               "the pages forbid such calls: the requirements on the smallest extents cover them"),
       untried(worded(in_host_code("FAS-C74a", "empty keys"),
-                     "If query has rows but no key, all outputs are 0."),
+                     "If there are queries but no keys, all outputs are 0."),
               Side::content, [](const ForwardCall& c) {
                 return has_key_extents(c) && has_empty_length(*key_as_given(c));
               })};

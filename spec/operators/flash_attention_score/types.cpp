@@ -109,7 +109,7 @@ std::vector<ForwardRow> forward_type_requirements() {
           operand_types<Op, is_never_spared>(
               with_status(on_page("FAS-C20", types), invalid, pages_with_pse)),
           types_like_query<Op, &P::key, &P::value>(
-              worded(on_page("FAS-C20a", types), "query, key and value have one type.")),
+              worded(on_page("FAS-C20a", types), "query, key and value have the same type.")),
           rope_types<Op>(on_page("FAS-C21", rope, pages_with_ropes)),
           query_of_rope_type<Op>(on_page("FAS-C21a", rope, pages_with_ropes)),
           pse_types<Op>(

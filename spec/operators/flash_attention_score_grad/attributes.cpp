@@ -7,8 +7,8 @@ namespace {
 
 FlashRequirement order_of_statistics() {
   return stated(
-      by(Standing::disputed, "FAG-C83a", {rope_page, "softmaxMaxOptional, against its constraints"},
-         "FAG-Q3, FAG-Q4"),
+      by(Standing::disputed, "FAG-C83a",
+         {rope_page, "softmaxMaxOptional, which the constraints contradict"}, "FAG-Q3, FAG-Q4"),
       {.statement =
            "In TND softmaxMax and softmaxSum have the shape (T, N, 8) and one of two memory "
            "orders. "
@@ -39,7 +39,8 @@ FlashRequirement single_layout() {
       by("FAG-C87", {operator_page, "constraints"}, {}, all_pages),
       {.statement = "query, keyIn, value and dy share one layout, which a single attribute names.",
        .sides = {Side::none},
-       .reason = "a single argument names the layout of all tensors, so it cannot differ"});
+       .reason =
+           "a single argument names the layout of all tensors, so their layouts cannot differ"});
 }
 
 FlashRequirement matching_packages() {
@@ -62,9 +63,8 @@ FlashRequirement time_limit() {
 FlashRequirement default_mode() {
   return stated(
       by(Standing::advice, "FAG-C90", {unpadding_page, "constraints"}),
-      {.statement =
-           "sparseMode 0 is recommended if no other mode is wanted, and, to save memory, if all "
-           "attenMasks have the same shape, smaller than 2048.",
+      {.statement = "sparseMode 0 is recommended if no other mode is needed. To save memory, it is "
+                    "also recommended if all attenMasks have the same shape, smaller than 2048.",
        .sides = {Side::none},
        .reason = "the sentence is advice, which no call can break; the planned cases also use all "
                  "the other modes"});

@@ -22,8 +22,8 @@ std::vector<Contradiction> of_shapes_and_sizes() {
                    "Atlas A3 training products do not offer this entry point."},
                   {{upstream_page, "products, later revision"},
                    "Atlas A3 offers every entry point."}},
-       .reading = "The products table of the u1 page decides; the computation does not depend on "
-                  "the product."},
+       .reading = "The table of Atlas products on the u1 page decides; the computation does not "
+                  "depend on the Atlas product."},
       {.id = "FAG-Q2",
        .subject = "largest head size D",
        .claims = {{{operator_page, "constraints"}, "D is 1 to 512."},
@@ -62,7 +62,8 @@ std::vector<Contradiction> of_shapes_and_sizes() {
                    "supported."},
                   {{upstream_kernels, "the code that reads the mask"},
                    "A mask of rank 4 is read sequence by sequence without gaps."},
-                  {{torch_front_end, "atten_mask"}, "Only [max Sq, max Skv] is described."}},
+                  {{torch_front_end, "atten_mask"},
+                   "The page describes only the shape [max Sq, max Skv]."}},
        .reading = "A kernel must accept [max Sq, max Skv] and [1,1,max Sq,max Skv]. For the other "
                   "shapes see the standing of the requirement."},
       {.id = "FAG-Q17",
@@ -70,9 +71,9 @@ std::vector<Contradiction> of_shapes_and_sizes() {
        .claims = {{{unpadding_page, "parameters"},
                    "[B,N,S,S], [B,N,1,S], [1,N,S,S], [B,N,H,S] and [1,N,H,S] are supported."},
                   {{upstream_tiling, "pse checks"},
-                   "Only the forms of 1024 rows and those of one axis are accepted."},
+                   "Only shapes with 1024 rows and shapes with one axis are accepted."},
                   {{upstream_fourth_unpadding_page, "pseShift"},
-                   "Only the forms of 1024 rows are listed."}},
+                   "Only shapes with 1024 rows are listed."}},
        .reading = "On u1 the five listed shapes are documented. Only the vendor's code uses a "
                   "tensor with one axis."},
       {.id = "FAG-Q18",
@@ -109,8 +110,8 @@ std::vector<Contradiction> of_shapes_and_sizes() {
                   {{upstream_entry, "format checks"}, "Only private formats are refused."},
                   {{"aclnnNsaSelectedAttentionGrad.md", "example"},
                    "The example passes NCHW for tensors of rank 3."}},
-       .reading = "A kernel must refuse private formats. For plain formats such as NCHW there is "
-                  "no requirement."},
+       .reading = "A kernel must refuse private formats. For other formats than ND, such as NCHW, "
+                  "there is no requirement."},
   };
 }
 
@@ -130,9 +131,10 @@ std::vector<Contradiction> of_positions() {
                   "same meaning."},
       {.id = "FAG-Q9",
        .subject = "a position bias in sparseMode 8",
-       .claims = {{{upstream_modes, "modes 7 and 8"}, "Mode 8 does not accept realShiftOptional."},
-                  {{unpadding_page, "constraints"},
-                   "Mode 8 accepts a bias if every sequence has as many queries as keys."}},
+       .claims =
+           {{{upstream_modes, "modes 7 and 8"}, "Mode 8 does not accept realShiftOptional."},
+            {{unpadding_page, "constraints"},
+             "Mode 8 accepts a bias if every sequence has equal numbers of queries and keys."}},
        .reading = "The page of u1 is more specific, so this suite follows that page. "
                   "(realShiftOptional is another name of pseShiftOptional.)"},
       {.id = "FAG-Q10",
@@ -173,11 +175,12 @@ std::vector<Contradiction> of_positions() {
        .reading = "Modes 7 and 8 split packed sequences, which padded layouts do not have."},
       {.id = "FAG-Q19",
        .subject = "the square root in pseType 3",
-       .claims = {{{upstream_page, "pseType"}, "Multiply, add, then take the square root."},
+       .claims = {{{upstream_page, "pseType"},
+                   "The formula multiplies, adds, and then takes the square root."},
                   {{upstream_kernels, "generated bias"},
                    "The code takes the root of the distance before it multiplies by the slope and "
                    "adds."}},
-       .reading = "The root is taken of the distance, because a negative score has no root."},
+       .reading = "The root applies to the distance, because a negative score has no square root."},
       {.id = "FAG-Q23",
        .subject = "factor of the scores",
        .claims = {{{operator_page, "formulas"}, "Scores, dQ and dK are divided by sqrt(d)."},
@@ -200,14 +203,15 @@ std::vector<Contradiction> of_positions() {
                   "same."},
       {.id = "FAG-Q34",
        .subject = "type of slopes",
-       .claims = {{{operator_page, "constraints"}, "query, key, value and pseShift have one type."},
+       .claims = {{{operator_page, "constraints"},
+                   "query, key, value and pseShift have the same type."},
                   {{upstream_page, "pseShift"}, "With pseType 2 and 3 pseShift is FLOAT."}},
        .reading = "For pseType 0 and 1 pseShift has the type of query; the type of slopes is "
                   "disputed."},
       {.id = "FAG-Q35",
        .subject = "the sign of the bias that is computed from slopes",
        .claims = {{{operator_page, "formulas"},
-                   "One formula adds pse to the scaled product for pseType 0, 2 and 3."},
+                   "One formula adds pse to the scaled dot product for pseType 0, 2 and 3."},
                   {{upstream_kernels, "generated bias"},
                    "For pseType 2 and 3, slope times distance is subtracted."}},
        .reading = "In the formula, pse means the tensor; for pseType 2 and 3 it means minus slope "
@@ -235,7 +239,8 @@ std::vector<Contradiction> of_the_rest() {
        .reading = "The contents of dpseOut are never compared."},
       {.id = "FAG-Q26",
        .subject = "actualSeqQLen and actualSeqKvLen of g2",
-       .claims = {{{upstream_page, "parameters, one revision"}, "The table lists them."},
+       .claims = {{{upstream_page, "parameters, one revision"},
+                   "The table lists actualSeqQLen and actualSeqKvLen."},
                   {{upstream_page, "prototype"}, "The prototype has no such parameters."}},
        .reading = "The prototype is right, the table is wrong."},
       {.id = "FAG-Q27",
@@ -275,7 +280,8 @@ std::vector<Contradiction> of_the_rest() {
                   {{upstream_general_tiling, "lengths"},
                    "The backward does not treat a negative "
                    "difference as length 0."}},
-       .reading = "The answer depends on the entry point: see the standing of the requirement."},
+       .reading = "The expected answer to such an array depends on the entry point: see the "
+                  "standing of the requirement."},
       {.id = "FAG-Q33",
        .subject = "parameters of g1 and g2",
        .claims = {{{operator_page, "parameters"},
@@ -295,7 +301,7 @@ std::vector<Contradiction> of_the_rest() {
       {.id = "FAG-Q39",
        .subject = "required and optional inputs",
        .claims = {{{unpadding_page, "parameters"},
-                   "dropMask, paddingMask, attenMask and softmaxIn are plain inputs."},
+                   "The page lists dropMask, paddingMask, attenMask and softmaxIn as inputs."},
                   {{unpadding_page, "example"},
                    "The example passes null pointers for three of these four tensors."}},
        .reading = "The page's column of inputs does not say which inputs are required."},
@@ -326,8 +332,8 @@ std::vector<Contradiction> flash_open_points() {
        .claims = {{{unpadding_page, "parameters"},
                    "The page lists the shapes, but not the meaning of their axes for sequences of "
                    "different lengths."}},
-       .reading = "The batch axis is the axis of sequences, the head axis that of query heads. See "
-                  "FAG-Q16."},
+       .reading = "The batch axis is the axis of sequences, and the head axis is the axis of query "
+                  "heads. See FAG-Q16."},
       {.id = "CV-O3",
        .subject = "tokens after the last sequence",
        .claims = {{{unpadding_page, "constraints"},

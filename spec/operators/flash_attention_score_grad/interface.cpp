@@ -27,12 +27,11 @@ std::vector<FlashRequirement> interface_requirements() {
       protocol("API-2",
                "An executor is valid for one call of phase 2, unless it was made repeatable.",
                {upstream_interface, "executor"}, Standing::upstream),
-      protocol(
-          "API-3",
-          "The arguments of phase 1 stay valid until phase 2 has returned, device memory until the "
-          "stream was synchronised.",
-          {upstream_interface, "lifetimes"}, Standing::upstream),
-      protocol("API-4", "Results are visible once the stream was synchronised.",
+      protocol("API-3",
+               "The arguments of phase 1 stay valid until phase 2 has returned, and device memory "
+               "stays valid until the stream was synchronised.",
+               {upstream_interface, "lifetimes"}, Standing::upstream),
+      protocol("API-4", "Results are visible after the stream was synchronised.",
                {upstream_interface, "phase 2"}, Standing::upstream),
       protocol("API-5",
                "After a failed phase 1 the executor and workspaceSize are invalid and phase 2 is "

@@ -21,7 +21,7 @@ bool requires_null_padding_mask(const FlashCall& c) { return is_u3(c) || is_of_p
 FlashRequirement attention_in_present() {
   return stated(
       by(Standing::upstream, "FAG-C03", {upstream_entry, "null checks"}, "FAG-Q21, FAG-Q39"),
-      {.statement = "attentionIn is given, although its name says optional; it is not a scalar.",
+      {.statement = "attentionIn is given, although its name ends in Optional; it is not a scalar.",
        .holds =
            [](const FlashCall& c) {
              const Parameter& attention_in = c.parameters.attention_in;
@@ -36,7 +36,7 @@ FlashRequirement attention_in_present() {
 FlashRequirement statistics_present() {
   return stated(
       by(Standing::upstream, "FAG-C04", {upstream_tiling, "null checks"}, "FAG-Q21"),
-      {.statement = "softmaxMax and softmaxSum are given, although their names say optional.",
+      {.statement = "softmaxMax and softmaxSum are given, although their names end in Optional.",
        .holds =
            [](const FlashCall& c) {
              return given(c.parameters.softmax_max) && given(c.parameters.softmax_sum);
@@ -48,27 +48,28 @@ FlashRequirement statistics_present() {
 }  // namespace
 
 std::vector<FlashRequirement> presence_requirements() {
-  return {tensors_present<FlashOp, always<FlashOp>, &P::query, &P::key, &P::value, &P::dy>(
-              worded<FlashOp>(with_status(by("FAG-C01", {unpadding_page, "return values"},
-                                             "FAG-Q28", u_pages, g3_page),
-                                          Status::param_nullptr, null_pages),
-                              "query, keyIn, value and dy are not null.")),
-          outputs_present<FlashOp, &P::dq, &P::dk, &P::dv>(worded<FlashOp>(
-              with_status(by("FAG-C02", {unpadding_page, "return values"}, {}, u_pages, g3_page),
-                          Status::param_nullptr, null_pages),
-              "dqOut, dkOut, dvOut, workspaceSize and executor are not null; dpseOut may be.")),
-          attention_in_present(),
-          statistics_present(),
-          layout_present<FlashOp>(
-              with_status(by("FAG-C07", {unpadding_page, "return values"}, "FAG-Q33", u_pages),
-                          Status::param_nullptr)),
-          mask_present<FlashOp>(by("FAG-C08", {rope_page, "constraints"}, {}, u3_page)),
-          no_pse<FlashOp>(by("FAG-C09", {rope_page, "constraints"}, {}, u3_page)),
-          no_drop_mask<FlashOp>(by("FAG-C10", {rope_page, "constraints"}, {}, u3_page)),
-          no_padding_mask<FlashOp, requires_null_padding_mask>(
-              by(Standing::open, "FAG-C11", {rope_page, "parameters"}, {}, u3_page, public_pages)),
-          drop_mask_present<FlashOp>(
-              by(Standing::upstream, "FAG-C12", {upstream_tiling, "dropMask checks"}, "FAG-Q39"))};
+  return {
+      tensors_present<FlashOp, always<FlashOp>, &P::query, &P::key, &P::value, &P::dy>(
+          worded<FlashOp>(with_status(by("FAG-C01", {unpadding_page, "return values"}, "FAG-Q28",
+                                         u_pages, g3_page),
+                                      Status::param_nullptr, null_pages),
+                          "query, keyIn, value and dy are not null.")),
+      outputs_present<FlashOp, &P::dq, &P::dk, &P::dv>(worded<FlashOp>(
+          with_status(by("FAG-C02", {unpadding_page, "return values"}, {}, u_pages, g3_page),
+                      Status::param_nullptr, null_pages),
+          "dqOut, dkOut, dvOut, workspaceSize and executor are not null; dpseOut may be null.")),
+      attention_in_present(),
+      statistics_present(),
+      layout_present<FlashOp>(
+          with_status(by("FAG-C07", {unpadding_page, "return values"}, "FAG-Q33", u_pages),
+                      Status::param_nullptr)),
+      mask_present<FlashOp>(by("FAG-C08", {rope_page, "constraints"}, {}, u3_page)),
+      no_pse<FlashOp>(by("FAG-C09", {rope_page, "constraints"}, {}, u3_page)),
+      no_drop_mask<FlashOp>(by("FAG-C10", {rope_page, "constraints"}, {}, u3_page)),
+      no_padding_mask<FlashOp, requires_null_padding_mask>(
+          by(Standing::open, "FAG-C11", {rope_page, "parameters"}, {}, u3_page, public_pages)),
+      drop_mask_present<FlashOp>(
+          by(Standing::upstream, "FAG-C12", {upstream_tiling, "dropMask checks"}, "FAG-Q39"))};
 }
 
 }  // namespace assay::spec::detail

@@ -87,8 +87,7 @@ std::vector<FlashRequirement> product_requirements() {
                {.statement = cell.statement,
                 .sides = {Side::none},
                 .applies = cell.applies,
-                .reason = "a call names product a2 or a3, which are both training "
-                          "devices"}));
+                .reason = "a call names the Atlas product a2 or a3; both are training devices"}));
   return requirements;
 }
 

@@ -75,7 +75,7 @@ FlashRequirement one_batch_size_with_dy() {
 FlashRequirement one_width_on_u4() {
   return stated(by(Standing::open, "FAG-C35a", {upstream_fourth_unpadding_page, "constraints"}, {},
                    {}, u4_page),
-                {.statement = "The head size of value is that of query.",
+                {.statement = "value and query have the same head size.",
                  .sides = {Side::reject},
                  .applies = [](const FlashCall& c) { return is_u4(c) && has_value_extents(c); },
                  .holds =

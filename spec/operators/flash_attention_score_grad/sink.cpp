@@ -62,7 +62,7 @@ FlashRequirement dsink_type() {
 /// it is missing, the vendor's host code writes nothing.
 FlashRequirement dsink_given_with_sink() {
   return stated<FlashOp>(
-      of_standing(Standing::disputed, of_page("SNK-C05", "dsinkOut is given if sinkIn is.")),
+      of_standing(Standing::disputed, of_page("SNK-C05", "If sinkIn is given, dsinkOut is given.")),
       {.sides = {Side::reject},
        .applies = has_given_sink,
        .holds =
@@ -78,9 +78,9 @@ FlashRequirement dsink_given_with_sink() {
 
 FlashRequirement no_dsink_without_sink() {
   return stated<FlashOp>(
-      of_standing(
-          Standing::disputed,
-          of_page("SNK-C06", "dsinkOut is null if sinkIn is; no page defines its content.")),
+      of_standing(Standing::disputed, of_page("SNK-C06",
+                                              "If sinkIn is null, dsinkOut is null; no page "
+                                              "defines the content of dsinkOut without a sink.")),
       {.sides = {Side::reject},
        .applies = is_of_sink_page,
        .holds =
@@ -116,8 +116,8 @@ FlashRequirement narrow_types() {
 FlashRequirement one_width_on_u5() {
   return stated<FlashOp>(
       worded(by(Standing::disputed, "SNK-C08a", {packed_sink_page, "constraints"}),
-             "On u5 the head size of value is that of query: one sentence of the page says so, "
-             "another allows a smaller one."),
+             "On u5 value and query have the same head size: one sentence of the page says so, but "
+             "another sentence allows a smaller head size of value."),
       {.sides = {Side::reject},
        .applies = is_u5,
        .holds =
@@ -139,9 +139,10 @@ FlashRequirement one_width_on_u5() {
 std::vector<FlashRequirement> sink_requirements() {
   return {
       untested_of_sink<FlashOp>(
-          of_page("SNK-C01", "What g2 and u2 require is not null, is not null here either.",
+          of_page("SNK-C01",
+                  "Arguments that must not be null on g2 and u2 must not be null here either.",
                   "constraints"),
-          "FAG-C01 and FAG-C02 contain it: their pages include those of g3 and u5"),
+          "FAG-C01 and FAG-C02 contain this requirement: their pages include those of g3 and u5"),
       sink_may_be_null<FlashOp>(
           of_page("SNK-C02", "sinkIn may be null: then no sink joins the softmax sum.")),
       sink_is_not_empty<FlashOp>(of_host(Standing::disputed, "SNK-C02a", {})),

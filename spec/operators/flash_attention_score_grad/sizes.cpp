@@ -120,9 +120,8 @@ void multiply(FlashCall& call) {
 FlashRequirement meaning_of_k_and_m() {
   return stated(
       by(Standing::disputed, "FAG-C94", {operator_page, "constraints"}, "FAG-Q25"),
-      {.statement =
-           "No page says whether K is 1000 or 1024, or whether M is 1000 * 1000 or 1024 * 1024: no "
-           "size is between the two possible values of its limit.",
+      {.statement = "No page says whether K is 1000 or 1024, or whether M is 1000 * 1000 or 1024 * "
+                    "1024. So a limit has two possible values; no size is between them.",
        .sides = {Side::reject},
        .applies = [](const FlashCall& c) { return key_as_given(c).has_value(); },
        .holds = is_within_all_readings,

@@ -75,7 +75,7 @@ FlashRequirement attention_in_like_query() {
 
 FlashRequirement no_8_bit_floats() {
   return stated(by("FAG-C22", {operator_page, "parameters"}, {}, g_pages),
-                {.statement = "Neither Atlas A2 nor Atlas A3 takes 8-bit floating types "
+                {.statement = "Neither Atlas A2 nor Atlas A3 accepts 8-bit floating-point types "
                               "for query, keyIn, value or dy.",
                  .applies = is_padded,
                  .holds =
@@ -189,13 +189,14 @@ std::vector<FlashRequirement> type_requirements() {
                           Status::param_invalid, u_pages)),
           types_like_query<FlashOp, &P::key, &P::value>(
               worded<FlashOp>(by("FAG-C20a", {operator_page, "constraints"}, {}, all_pages),
-                              "query, keyIn and value have one type.")),
+                              "query, keyIn and value have the same type.")),
           gradient_types(),
           attention_in_types(),
           attention_in_like_query(),
-          types_like_query<FlashOp, &P::dy, &P::dq, &P::dk, &P::dv>(worded<FlashOp>(
-              by(Standing::upstream, "FAG-C21b", {upstream_types, "equal types of one call"}),
-              "dy, dqOut, dkOut and dvOut have the type of query.")),
+          types_like_query<FlashOp, &P::dy, &P::dq, &P::dk, &P::dv>(
+              worded<FlashOp>(by(Standing::upstream, "FAG-C21b",
+                                 {upstream_types, "check that the types of a call are equal"}),
+                              "dy, dqOut, dkOut and dvOut have the type of query.")),
           no_8_bit_floats(),
           drop_mask_type<FlashOp>(
               with_status(by("FAG-C24", {operator_page, "parameters"}, {}, g_u1_pages),

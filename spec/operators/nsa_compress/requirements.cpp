@@ -60,8 +60,8 @@ std::vector<Row> rows() {
       of_type_of<&P::input>(
           Tensors<Op, &P::weight, &P::output>(),
           stated("NSCF-C02a", parameters, "weight and output have the type of input.")),
-      of_listed_rank(
-          tensors, stated("NSCF-C03", parameters, "input and output have three axes, weight two.")),
+      of_listed_rank(tensors, stated("NSCF-C03", parameters,
+                                     "input and output have three axes, and weight has two axes.")),
       with_elements(tensors, stated("NSCF-C03a", parameters, "No tensor is empty.")),
       shaped_as_weights<Op>(stated("NSCF-C04", returns, {}, "NSAC-Q4", invalid)),
       layout_is_tnd<Op>(stated("NSCF-C05", returns, {}, {}, invalid)),

@@ -59,8 +59,9 @@ std::vector<Row> presence() {
           Tensors<Op, &P::output_grad, &P::input, &P::weight>(),
           contested(
               Standing::disputed,
-              stated("NSAC-C21", {upstream_compress_forward, "constraints"},
-                     "No tensor is empty; the documents do not say how an empty one is handled."))),
+              stated(
+                  "NSAC-C21", {upstream_compress_forward, "constraints"},
+                  "No tensor is empty; the documents do not say how an empty tensor is handled."))),
       first_phase<Op>("NSAC-C24", {compress_page, "prototypes"}, documented),
       one_second_phase<Op>("NSAC-C24a")};
 }
@@ -115,16 +116,15 @@ Row offered_sizes(Row row) {
 
 std::vector<Row> shapes() {
   return {
-      of_listed_rank(
-          all_tensors<Op>,
-          {.id = "NSAC-C07",
-           .statement =
-               "outputGrad, input and inputGrad have three axes, weight and weightGrad two.",
-           .source = parameters,
-           .standing = documented,
-           .notes = "NSAC-Q1",
-           .violations = {{"input_of_two", drop_axis<Op, &P::input>},
-                          {"weight_of_one", drop_axis<Op, &P::weight>}}}),
+      of_listed_rank(all_tensors<Op>,
+                     {.id = "NSAC-C07",
+                      .statement = "outputGrad, input and inputGrad have three axes, and weight "
+                                   "and weightGrad have two axes.",
+                      .source = parameters,
+                      .standing = documented,
+                      .notes = "NSAC-Q1",
+                      .violations = {{"input_of_two", drop_axis<Op, &P::input>},
+                                     {"weight_of_one", drop_axis<Op, &P::weight>}}}),
       shaped_as_weights<Op>(stated("NSAC-C08", returns, {}, "NSAC-Q3, NSAC-Q4", invalid)),
       // The documentation page says only that outputGrad is the gradient of the forward's output.
       // The number of rows is visible only in the page's example.
@@ -152,14 +152,15 @@ std::vector<Row> shapes() {
                          [](const Call& c) {
                            return ranks_fit(c) && c.parameters.input.shape[2] % 16 != 0;
                          }}),
-      offered_sizes({.id = "NSAC-C20",
-                     .statement = "N and compressBlockSize may be above 128, and D above 256.",
-                     .notes = "NSAC-Q13",
-                     .applies = [](const Call& c) {
-                       return ranks_fit(c) && (c.parameters.input.shape[1] > 128 ||
-                                               c.parameters.input.shape[2] > 256 ||
-                                               c.attributes.compress_block_size > 128);
-                     }})};
+      offered_sizes(
+          {.id = "NSAC-C20",
+           .statement = "N and compressBlockSize may be above 128, and D may be above 256.",
+           .notes = "NSAC-Q13",
+           .applies = [](const Call& c) {
+             return ranks_fit(c) &&
+                    (c.parameters.input.shape[1] > 128 || c.parameters.input.shape[2] > 256 ||
+                     c.attributes.compress_block_size > 128);
+           }})};
 }
 
 std::vector<Row> windows() {
@@ -198,16 +199,13 @@ std::vector<Row> windows() {
               {"negative", set<&Attributes::act_seq_len_type, -1, Op>}}),
       // The documentation page says that actSeqLenType supports "only 0 at present". The vendor's
       // host code also accepts 1. The kernel then reads plain lengths instead of cumulative ones.
-      contested(
-          Standing::open,
-          tested(
-              stated(
-                  "NSAC-C13a", parameters,
-                  "actSeqLenType is 0: actSeqLen contains cumulative sums of the lengths. With 1 "
-                  "the vendor's kernel reads lengths.",
-                  "NSAC-Q9"),
-              [](const Call& c) { return c.attributes.act_seq_len_type != 1; },
-              {{"1", pass_lengths<Op>}})),
+      contested(Standing::open,
+                tested(stated("NSAC-C13a", parameters,
+                              "actSeqLenType is 0: actSeqLen contains cumulative sums of the "
+                              "lengths. If actSeqLenType is 1, the vendor's kernel reads lengths.",
+                              "NSAC-Q9"),
+                       [](const Call& c) { return c.attributes.act_seq_len_type != 1; },
+                       {{"1", pass_lengths<Op>}})),
       ascending_sums<Op>(
           of_standing(Standing::derived, stated("NSAC-C14", parameters, {}, "NSAC-Q5, NSAC-Q6"))),
       sums_given<Op>(contested(Standing::disputed,

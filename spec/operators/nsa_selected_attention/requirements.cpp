@@ -123,25 +123,27 @@ bool is_like(const Call<Op>& c, Member<Op> member, Member<Op> model, bool with_d
 
 std::vector<Row> shapes_and_sizes() {
   return {
-      limited(stated("NSSF-C06", limits, "query and key have one head size."),
+      limited(stated("NSSF-C06", limits, "query and key have the same head size."),
               [](const Call<Op>& c) {
                 return !ranks_fit(c) || c.parameters.key.shape[2] == head_dim(c);
               },
               {{"key", grow_one<Op, &P::key, 2, -16>}}),
-      limited(stated("NSSF-C06a", limits, "The head size of value is at most that of query."),
-              [](const Call<Op>& c) { return !ranks_fit(c) || head_dim_v(c) <= head_dim(c); },
-              {{"wider_value", make_head_sizes<128, 192, Op>}}),
-      disputed(limited(stated("NSSF-C06b", limits,
-                              "The head size of query is 192, that of value is 128.", "NSSF-Q3"),
-                       [](const Call<Op>& c) {
-                         if (!ranks_fit(c) || head_dim_v(c) > head_dim(c) ||
-                             c.parameters.key.shape[2] != head_dim(c))
-                           return true;
-                         return head_dim(c) == 192 && head_dim_v(c) == 128;
-                       },
-                       {{"192", make_head_sizes<192, 192, Op>},
-                        {"128", make_head_sizes<128, 128, Op>},
-                        {"64", make_head_sizes<64, 64, Op>}})),
+      limited(
+          stated("NSSF-C06a", limits, "The head size of value is at most the head size of query."),
+          [](const Call<Op>& c) { return !ranks_fit(c) || head_dim_v(c) <= head_dim(c); },
+          {{"wider_value", make_head_sizes<128, 192, Op>}}),
+      disputed(limited(
+          stated("NSSF-C06b", limits,
+                 "The head size of query is 192, and the head size of value is 128.", "NSSF-Q3"),
+          [](const Call<Op>& c) {
+            if (!ranks_fit(c) || head_dim_v(c) > head_dim(c) ||
+                c.parameters.key.shape[2] != head_dim(c))
+              return true;
+            return head_dim(c) == 192 && head_dim_v(c) == 128;
+          },
+          {{"192", make_head_sizes<192, 192, Op>},
+           {"128", make_head_sizes<128, 128, Op>},
+           {"64", make_head_sizes<64, 64, Op>}})),
       small_blocks<Op>(stated("NSSF-C07", limits)),
       some_block<Op>(stated("NSSF-C08", limits)),
       disputed(limited(stated("NSSF-C08a", limits, "selectedBlockCount is at most 32.", "NSSF-Q4"),
@@ -153,7 +155,8 @@ std::vector<Row> shapes_and_sizes() {
                              p.seq_kv = 34 * p.selected_block_size;
                            });
                          }}})),
-      limited(stated("NSSF-C10", limits, "The heads of query are a multiple of the heads of key."),
+      limited(stated("NSSF-C10", limits,
+                     "The number of heads of query is a multiple of the number of heads of key."),
               [](const Call<Op>& c) {
                 return !ranks_fit(c) || (heads_kv(c) > 0 && heads_q(c) % heads_kv(c) == 0);
               },
@@ -168,7 +171,8 @@ std::vector<Row> shapes_and_sizes() {
       statistics_of_rows<Op>(stated("NSSF-C11c", parameters,
                                     "softmaxMaxOut and softmaxSumOut have the shape (T1, N1, 8).")),
       limited(stated("NSSF-C11d", parameters,
-                     "attentionOut has the tokens and heads of query and the head size of value."),
+                     "attentionOut has the same numbers of tokens and heads as query, and the head "
+                     "size of value."),
               [](const Call<Op>& c) {
                 return !ranks_fit(c) || (is_like(c, &P::attention_out, &P::query, false) &&
                                          c.parameters.attention_out.shape[2] == head_dim_v(c));
@@ -177,7 +181,8 @@ std::vector<Row> shapes_and_sizes() {
                {"heads", grow_one<Op, &P::attention_out, 1>},
                {"head_dim", grow_one<Op, &P::attention_out, 2>}}),
       limited(
-          stated("NSSF-C11e", parameters, "key and value have the same tokens and heads."),
+          stated("NSSF-C11e", parameters,
+                 "key and value have the same numbers of tokens and heads."),
           [](const Call<Op>& c) { return !ranks_fit(c) || is_like(c, &P::value, &P::key, false); },
           {{"tokens", grow_one<Op, &P::value, 0>}, {"heads", grow_one<Op, &P::value, 1>}}),
       mode_0_or_2<Op>(stated("NSSF-C12", parameters))};
@@ -187,7 +192,7 @@ std::vector<Row> others() {
   const Source code = coded({}).source;
   return {
       allowed(stated("NSSF-C12a", parameters,
-                     "sparseMode 2 without attenMask masks nothing, as sparseMode 0."),
+                     "sparseMode 2 without attenMask masks nothing, like sparseMode 0."),
               [](const Call<Op>& c) { return c.attributes.sparse_mode == 2 && !has_mask(c); }),
       content<Op>("NSSF-C13",
                   "Every index names a block whose keys are all in the query's sequence, and with "

@@ -77,8 +77,8 @@ std::vector<Contradiction> of_parameters() {
        .subject = "storage formats",
        .claims = {{{selected_page, "return values"}, "Formats that are not ND give 161002."},
                   {{selected_page, "example"}, "The example passes NCHW."}},
-       .reading = "A kernel must refuse private formats. For plain formats such as NCHW there is "
-                  "no requirement."},
+       .reading = "A kernel must refuse private formats. For other formats than ND, such as NCHW, "
+                  "there is no requirement."},
       {.id = "NSAS-Q10",
        .subject = "masks of UINT8",
        .claims = {{{selected_page, "parameters"}, "attenMask is BOOL or UINT8."},
@@ -119,11 +119,11 @@ std::vector<Contradiction> of_values() {
        .reading = "The limit on the backward's own page applies."},
       {.id = "NSAS-Q15",
        .subject = "keys of a sequence",
-       .claims = {{{selected_page, "constraints"},
-                   "Each sequence has at least selectedBlockSize * selectedBlockCount keys."},
-                  {{unit_tests, "op_host"},
-                   "Calls with 256 and 512 keys succeed although the "
-                   "product of block size and count is 1024."}},
+       .claims =
+           {{{selected_page, "constraints"},
+             "Each sequence has at least selectedBlockSize * selectedBlockCount keys."},
+            {{unit_tests, "op_host"},
+             "Calls with 256 and 512 keys succeed although block size * block count is 1024."}},
        .reading = "The page forbids fewer keys, but the vendor's code accepts them."},
       {.id = "NSAS-Q16",
        .subject = "sparseMode 2 without a mask",
@@ -181,7 +181,7 @@ std::vector<Contradiction> nsa_open_points() {
              "The prototype registers only BOOL. Nobody tested a mask of UINT8 on a device."}},
        .reading = "See NSAS-Q10."},
       {.id = "NSAS-U5",
-       .subject = "sparseMode 2 without a mask; no length sums for NsaCompressGrad",
+       .subject = "sparseMode 2 without a mask; NsaCompressGrad without cumulative lengths",
        .claims = {{{upstream_selected_kernels, "mask"},
                    "No page says what the backward does without a mask."},
                   {{upstream_compress_tiling, "lengths"}, "No page says what a null array means."}},

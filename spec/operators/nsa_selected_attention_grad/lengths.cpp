@@ -31,8 +31,8 @@ std::int64_t longest_keys(const SelectedProblem& p, std::int64_t limit) {
 Row query_tokens() {
   return limited(
       stated("NSAS-C22", limits,
-             "query, attentionOut and attentionOutGrad have the same 1 to 2M tokens; softmaxMax, "
-             "softmaxSum and topkIndices have requirements of their own.",
+             "query, attentionOut and attentionOutGrad have the same number of tokens, 1 to 2M; "
+             "softmaxMax, softmaxSum and topkIndices have requirements of their own.",
              "NSAS-U6"),
       [](const SelectedCall& c) {
         return !ranks_fit(c) ||
@@ -53,7 +53,8 @@ Row query_tokens() {
 
 Row key_tokens() {
   return limited(
-      stated("NSAS-C23", limits, "key and value have the same 1 to 2M tokens.", "NSAS-U6"),
+      stated("NSAS-C23", limits, "key and value have the same number of tokens, 1 to 2M.",
+             "NSAS-U6"),
       [](const SelectedCall& c) {
         return !ranks_fit(c) ||
                (has_legal_tokens(c.parameters.key) && agree(c, &P::key, {&P::value}, 0));
@@ -111,7 +112,7 @@ Row meaning_of_k_and_m() {
       Standing::disputed,
       tested(stated("NSAS-C44", limits,
                     "No page says whether K is 1000 or 1024, or whether M is 1000 * 1000 or 1024 * "
-                    "1024: no size is between the two possible values of its limit.",
+                    "1024. So a limit has two possible values; no size is between them.",
                     "NSAS-U6"),
              [](const SelectedCall& c) {
                return !has_lengths(c) ||

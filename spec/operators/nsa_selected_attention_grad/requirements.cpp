@@ -136,7 +136,7 @@ std::vector<Row> types() {
       of_type_of<&P::query>(
           Tensors<Op, &P::key, &P::value, &P::attention_out, &P::attention_out_grad>(),
           coded("NSAS-C09", {upstream_selected_forward, limits},
-                "query, key, value, attentionOut and attentionOutGrad have one type.")),
+                "query, key, value, attentionOut and attentionOutGrad have the same type.")),
       plain_formats(), plain_index_format(),
       allowed(stated("NSAS-C10b", parameters,
                      "Any strided view of a tensor that the page lists is accepted."),
@@ -146,15 +146,13 @@ std::vector<Row> types() {
                         &P::softmax_sum, &P::topk_indices, &P::atten_mask});
               }),
       // The documentation page does not mention strides for these tensors.
-      allowed(
-          of_standing(Standing::derived,
-                      stated("NSAS-C10c", parameters,
-                             "attentionOutGrad, dqOut, dkOut and dvOut may be strided views like "
-                             "the others.",
-                             "NSAS-Q1")),
-          [](const SelectedCall& c) {
-            return some_strided<Op>(c, {&P::attention_out_grad, &P::dq, &P::dk, &P::dv});
-          })};
+      allowed(of_standing(Standing::derived, stated("NSAS-C10c", parameters,
+                                                    "attentionOutGrad, dqOut, dkOut and dvOut may "
+                                                    "be strided views, like the other tensors.",
+                                                    "NSAS-Q1")),
+              [](const SelectedCall& c) {
+                return some_strided<Op>(c, {&P::attention_out_grad, &P::dq, &P::dk, &P::dv});
+              })};
 }
 
 std::vector<Row> attributes_and_contents() {
@@ -175,10 +173,11 @@ std::vector<Row> attributes_and_contents() {
       content<Op>("NSAS-C40",
                   "The 8 replicas of a statistic are equal, and softmaxSum is positive.",
                   {upstream_selected_kernels, "softmax statistics"}, Standing::upstream),
-      unexercised<Op>("NSAS-C41",
-                      "query, key, value, attentionOut and attentionOutGrad have one inputLayout.",
-                      {selected_page, limits}, Standing::documented,
-                      "a single argument names the layout of all tensors, so it cannot differ"),
+      unexercised<Op>(
+          "NSAS-C41",
+          "query, key, value, attentionOut and attentionOutGrad have the same inputLayout.",
+          {selected_page, limits}, Standing::documented,
+          "a single argument names the layout of all tensors, so their layouts cannot differ"),
       first_phase<Op>("NSAS-C42", {selected_page, "prototypes"}, Standing::documented),
       one_second_phase<Op>("NSAS-C42a"),
       unexercised<Op>("NSAS-C43",

@@ -55,7 +55,7 @@ std::vector<Row> ranks_and_shapes() {
   return {
       tested(stated("NSAS-C12", parameters,
                     "attentionOut, attentionOutGrad, softmaxMax, softmaxSum and topkIndices have "
-                    "three axes; query, key and value have three or four.",
+                    "three axes; query, key and value have three or four axes.",
                     "NSAS-Q8, NSAS-Q18"),
              [](const SelectedCall& c) {
                return std::ranges::all_of(
@@ -80,18 +80,20 @@ std::vector<Row> ranks_and_shapes() {
       // column of axes.
       contested(
           Standing::disputed,
-          tested(stated("NSAS-C12a", parameters,
-                        "query, key and value have three axes, like TND; the page also lists four.",
-                        "NSAS-Q8"),
-                 [](const SelectedCall& c) {
-                   return std::ranges::all_of(operands, [&](Member<Op> member) {
-                     return !three_or_four_axes(c, member) || !(c.parameters.*member).present ||
-                            (c.parameters.*member).shape.size() == 3;
-                   });
-                 },
-                 {{"query", add_axis<Op, &P::query>},
-                  {"key", add_axis<Op, &P::key>},
-                  {"value", add_axis<Op, &P::value>}})),
+          tested(
+              stated(
+                  "NSAS-C12a", parameters,
+                  "query, key and value have three axes, like TND; the page also lists four axes.",
+                  "NSAS-Q8"),
+              [](const SelectedCall& c) {
+                return std::ranges::all_of(operands, [&](Member<Op> member) {
+                  return !three_or_four_axes(c, member) || !(c.parameters.*member).present ||
+                         (c.parameters.*member).shape.size() == 3;
+                });
+              },
+              {{"query", add_axis<Op, &P::query>},
+               {"key", add_axis<Op, &P::key>},
+               {"value", add_axis<Op, &P::value>}})),
       limited(stated("NSAS-C16", limits, "key and value have the same number of heads."),
               [](const SelectedCall& c) { return agree(c, &P::key, {&P::value}, heads); },
               {{"value", grow_pair<&P::value, &P::dv, heads>}}),
@@ -103,14 +105,14 @@ std::vector<Row> ranks_and_shapes() {
               {{"attention_out", grow_one<Op, &P::attention_out, heads>},
                {"attention_out_grad", grow_one<Op, &P::attention_out_grad, heads>}}),
       limited(stated("NSAS-C18", limits,
-                     "value, attentionOut and attentionOutGrad have one head size."),
+                     "value, attentionOut and attentionOutGrad have the same head size."),
               [](const SelectedCall& c) {
                 return agree(c, &P::value, {&P::attention_out, &P::attention_out_grad}, dim);
               },
               {{"attention_out", grow_one<Op, &P::attention_out, dim>},
                {"attention_out_grad", grow_one<Op, &P::attention_out_grad, dim>}}),
       limited(coded("NSAS-C19", {upstream_selected_forward, limits},
-                    "query and key have one head size."),
+                    "query and key have the same head size."),
               [](const SelectedCall& c) { return agree(c, &P::query, {&P::key}, dim); },
               {{"key",
                 [](SelectedCall& c) {
@@ -143,13 +145,13 @@ std::vector<Row> head_and_block_sizes() {
   return {
       // The documentation page says that the head sizes of "K and V may differ", but not which one
       // may be larger. The vendor's host code allows only one of the two orders.
-      allowed(
-          stated("NSAS-C20", limits,
-                 "If the head size of query and key is 128, that of value may be 192.", "NSAS-Q13"),
-          [](const SelectedCall& c) {
-            return ranks_fit(c) && is_head_size(head_dim(c)) && is_head_size(head_dim_v(c)) &&
-                   head_dim(c) < head_dim_v(c);
-          }),
+      allowed(stated("NSAS-C20", limits,
+                     "If the head size of query and key is 128, the head size of value may be 192.",
+                     "NSAS-Q13"),
+              [](const SelectedCall& c) {
+                return ranks_fit(c) && is_head_size(head_dim(c)) && is_head_size(head_dim_v(c)) &&
+                       head_dim(c) < head_dim_v(c);
+              }),
       implying(limited(stated("NSAS-C21", limits,
                               "The head sizes of query, key and value are 192 or 128.", "NSAS-Q13"),
                        [](const SelectedCall& c) {
@@ -166,8 +168,9 @@ std::vector<Row> head_and_block_sizes() {
                         {"value_160", make_head_sizes<192, 160>}}),
                {"NSAS-C19"}),
       limited(
-          stated("NSAS-C25", limits,
-                 "query has 1 to 128 heads; the number is a multiple of the heads of key."),
+          stated(
+              "NSAS-C25", limits,
+              "query has 1 to 128 heads; this number is a multiple of the number of heads of key."),
           [](const SelectedCall& c) {
             return !ranks_fit(c) || (heads_q(c) >= 1 && heads_q(c) <= most_heads &&
                                      (heads_kv(c) < 1 || heads_q(c) % heads_kv(c) == 0));

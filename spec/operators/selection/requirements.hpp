@@ -140,8 +140,8 @@ template <class Op>
 Requirement<Op> rising_sums(Requirement<Op> row) {
   static constexpr auto concerned = [](const Call<Op>& c) { return has_sums(c) && ranks_fit(c); };
   row.statement =
-      "The sums start above 0 and increase strictly; the last one is the number of tokens of "
-      "query, or of key.";
+      "The cumulative lengths start above 0 and strictly increase; the last one is the number of "
+      "tokens of query, or of key.";
   row.applies = concerned;
   row.holds = [](const Call<Op>& c) {
     const auto& p = c.parameters;

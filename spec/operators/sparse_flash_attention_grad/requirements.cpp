@@ -123,8 +123,8 @@ std::vector<Row> lengths() {
              },
              {{"query", remove<Op, &P::actual_seq_lengths_query>},
               {"kv", remove<Op, &P::actual_seq_lengths_kv>}}),
-      tested(stated("SFAG-C26", limits,
-                    "Both tensors of lengths have as many entries as there are sequences.", tiling),
+      tested(stated("SFAG-C26", limits, "Both tensors of lengths have one entry per sequence.",
+                    tiling),
              [](const SparseCall& c) {
                const auto& p = c.parameters;
                return !is_layout(c, Layout::tnd) ||
@@ -167,7 +167,7 @@ std::vector<Row> presence_and_types() {
   Row offered = stated("SFAG-C01", "products", "Atlas A2 and A3 products offer the operator.");
   offered.sides = {Side::accept};
   Row of_one_type =
-      with(stated("SFAG-C13a", "types", "The inputs of 16 bits have the type of query."),
+      with(stated("SFAG-C13a", "types", "All inputs of a 16-bit type have the type of query."),
            Standing::upstream);
   of_one_type.source.document = host;
   Row layout = with(stated("SFAG-C03", parameters, "layout is not null.", any_refusal, "SFAG-Q14"),
@@ -272,7 +272,7 @@ std::vector<Row> shapes_and_sizes() {
              },
              {{"32", set_rope_size<32>}}),
       shaped(stated("SFAG-C20", limits,
-                    "key has one head, and query 1, 2, 4, 8, 16, 32, 64 or 128.", tiling),
+                    "key has one head, and query has 1, 2, 4, 8, 16, 32, 64 or 128 heads.", tiling),
              [](const SparseCall& c) {
                const std::int64_t heads = ranks_fit(c) ? heads_q(c) : 1;
                return heads > 0 && heads <= 128 && (heads & (heads - 1)) == 0 &&
@@ -329,22 +329,23 @@ std::vector<Row> shapes_and_sizes() {
               {"2051",
                [](SparseCall&
                       c) { set_from_last(c, std::to_array({&P::sparse_indices}), 0, 2051); }}}),
-      shaped(stated("SFAG-C25", limits,
-                    "sparseIndices and queryRope have the tokens of query, keyRope those of key; "
-                    "sparseIndices has the heads of key.",
-                    tiling, "SFAG-Q8"),
-             [](const SparseCall& c) {
-               const auto& p = c.parameters;
-               if (!ranks_fit(c)) return true;
-               Shape lists = p.query.shape;
-               lists[lists.size() - 2] = heads_kv(c);
-               lists.back() = from_last(p.sparse_indices, 0);
-               return p.sparse_indices.shape == lists && is_like(p.query_rope, p.query, false) &&
-                      is_like(p.key_rope, p.key, false);
-             },
-             {{"sparse_indices", grow_one<Op, &P::sparse_indices, 1>},
-              {"query_rope", grow_all<&P::query_rope, &P::d_query_rope>},
-              {"key_rope", grow_all<&P::key_rope, &P::d_key_rope>}}),
+      shaped(
+          stated("SFAG-C25", limits,
+                 "sparseIndices and queryRope have the same number of tokens as query, and keyRope "
+                 "has the same number as key; sparseIndices has the same number of heads as key.",
+                 tiling, "SFAG-Q8"),
+          [](const SparseCall& c) {
+            const auto& p = c.parameters;
+            if (!ranks_fit(c)) return true;
+            Shape lists = p.query.shape;
+            lists[lists.size() - 2] = heads_kv(c);
+            lists.back() = from_last(p.sparse_indices, 0);
+            return p.sparse_indices.shape == lists && is_like(p.query_rope, p.query, false) &&
+                   is_like(p.key_rope, p.key, false);
+          },
+          {{"sparse_indices", grow_one<Op, &P::sparse_indices, 1>},
+           {"query_rope", grow_all<&P::query_rope, &P::d_query_rope>},
+           {"key_rope", grow_all<&P::key_rope, &P::d_key_rope>}}),
       shaped(with(stated("SFAG-C37", limits,
                          "In BSND, query and key have the same number of sequences."),
                   Standing::derived),
@@ -373,7 +374,8 @@ std::vector<Row> attributes_and_contents() {
                        {"128", [](SparseCall& c) { c.attributes.sparse_block_size = 128; }},
                        {"negative", [](SparseCall& c) { c.attributes.sparse_block_size = -1; }}};
   Row views = maybe_strided(inputs, stated("SFAG-C36a", parameters));
-  views.statement = "Every input may be a strided view of a tensor in a plain format.";
+  views.statement =
+      "Every input may be a strided view of a tensor, if its storage format is not private.";
   const auto of_contents = [](std::string_view id, std::string_view statement, Standing standing,
                               std::string_view notes = {}, std::string_view document = page) {
     Row row = content<Op>(id, statement, {document, limits}, standing);
@@ -405,17 +407,19 @@ std::vector<Row> attributes_and_contents() {
                [](SparseCall& c) {
                  c.attributes.pre_tokens = c.attributes.next_tokens = INT64_MAX;
                }}}),
-      of_contents("SFAG-C30",
-                  "The lengths are inclusive sums: they are not negative and do not decrease.",
-                  Standing::upstream, "SFAG-Q1", kernels),
-      of_contents("SFAG-C31", "The last sum is the number of tokens.", Standing::page),
-      of_contents("SFAG-C32",
-                  "A list begins with different blocks that have a visible key: with all such "
-                  "blocks or, if there are more, with as many as the list has entries. If the "
-                  "last visible block is incomplete, no block follows it. All later entries "
-                  "are -1.",
-                  Standing::derived, "SFAG-Q2, SFAG-Q3, SFAG-Q4"),
-      of_contents("SFAG-C33", "value has the elements of key.", Standing::page),
+      of_contents(
+          "SFAG-C30",
+          "The lengths are inclusive cumulative sums: they are not negative and do not decrease.",
+          Standing::upstream, "SFAG-Q1", kernels),
+      of_contents("SFAG-C31", "The last cumulative length is the number of tokens.",
+                  Standing::page),
+      of_contents(
+          "SFAG-C32",
+          "A list begins with different blocks, each with a visible key. It contains all such "
+          "blocks, or, if the list is too short, all its entries are such blocks. If the last "
+          "visible block is incomplete, no block follows it. All later entries are -1.",
+          Standing::derived, "SFAG-Q2, SFAG-Q3, SFAG-Q4"),
+      of_contents("SFAG-C33", "value contains the same elements as key.", Standing::page),
       of_contents("SFAG-C34",
                   "In rows with a visible key the statistics are finite and softmaxSum is above 0.",
                   Standing::derived, "SFAG-Q7"),

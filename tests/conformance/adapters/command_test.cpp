@@ -389,7 +389,7 @@ TEST(Command, FoldersOfOtherOwnersStay) {
   const OwnTemporaryFolder temporary;
   namespace fs = std::filesystem;
   const std::string text =
-      "The process that holds the lock of this folder removes it, and all that lies in it.\n";
+      "The process that holds the lock of this folder removes the folder and everything in it.\n";
   for (const char* name : {"tmp.abandoned", "tmp.thesis", "elsewhere"})
     fs::create_directory(temporary / name);
   std::ofstream(temporary / "tmp.abandoned/case.h5") << "mine";

@@ -305,10 +305,10 @@ INSTANTIATE_TEST_SUITE_P(
                 "--atten_mask=SS: accepted: none, compressed, compressed_11SS, compressed_B1SS, "
                 "compressed_BNSS with sparse_mode 7"},
         BadLine{"--batch=2 --atten_mask=BNSS --sparse_mode=5 --prefix=3",
-                "--prefix=3: accepted: as many numbers as batch, which is 2; given: 1"},
+                "--prefix=3: accepted: one number per sequence; batch is 2; given: 1"},
         BadLine{"--atten_mask=compressed --sparse_mode=6",
-                "--sparse_mode=6 needs a prefix for each sequence: add --prefix=1, as many "
-                "numbers as batch"},
+                "--sparse_mode=6 needs a prefix for each sequence: add --prefix=1, one "
+                "number per sequence"},
         BadLine{"--pse_shift=N", "--pse_shift=N: accepted: none, BNSS, BN1S, 1NSS with pse_type 1"},
         BadLine{"--entry_point=g2 --pse_type=3 --pse_shift=BNSS",
                 "--pse_shift=BNSS: accepted: none, N, BN with pse_type 3"},
@@ -329,8 +329,8 @@ INSTANTIATE_TEST_SUITE_P(
     testing::Values(
         BadLine{"--lengths_q=3,4", "--lengths_q=3,4: accepted: an empty list with layout BNSD"},
         BadLine{"--layout=TND --entry_point=u1 --lengths_q=3,4 --lengths_kv=3,4,5",
-                "--lengths_kv=3,4,5: accepted: as many numbers as lengths_q, which has 2; "
-                "lengths_kv has 3"},
+                "--lengths_kv=3,4,5: accepted: the same number of lengths as in lengths_q, which "
+                "has 2; lengths_kv has 3"},
         BadLine{"--layout=TND --entry_point=u1 --batch=3 --lengths_q=3,4",
                 "--batch=3: accepted: 2, which --lengths_q implies; leave it out"},
         BadLine{"--layout=TND --entry_point=u1 --seq_kv=5 --lengths_kv=3,4",

@@ -102,7 +102,7 @@ TEST(JudgePair, FaultInAStatisticIsAFaultOfWhatTheForwardSaved) {
        {judged<FlashGrad>(flash_words, {.of_forward = "softmax_sum"}),
         judged<SelectedGrad>(selected_words, {.of_forward = "softmax_sum"})}) {
     EXPECT_EQ(pair.wrong(), Parts{PairPart::saved});
-    EXPECT_EQ(pair.sentence(), "what the forward saved is wrong (softmax_sum)");
+    EXPECT_EQ(pair.sentence(), "the values that the forward saved are wrong (softmax_sum)");
     EXPECT_EQ(pair.backward->verdict, Verdict::conforms);
     EXPECT_EQ(contribution(pair.end_to_end->verdict), ExitCode::nonconformant);
     EXPECT_EQ(pair.exit_code(), ExitCode::nonconformant);
@@ -124,8 +124,9 @@ TEST(JudgePair, SeveralWrongPartsAreAllNamed) {
   const PairReport pair =
       judged<FlashGrad>(flash_words, {.of_forward = "softmax_sum", .of_gradient = "dq"});
   EXPECT_EQ(pair.wrong(), (Parts{PairPart::saved, PairPart::backward}));
-  EXPECT_EQ(pair.sentence(),
-            "what the forward saved is wrong (softmax_sum); the backward is wrong (dq)");
+  EXPECT_EQ(
+      pair.sentence(),
+      "the values that the forward saved are wrong (softmax_sum); the backward is wrong (dq)");
 }
 
 TEST(JudgePair, GradientAtValuesThatAreNotFiniteIsNotJudged) {
@@ -229,7 +230,8 @@ TEST(JudgePair, OnlySequencesWithoutKeysMayHaveOtherStatisticsOfNoKey) {
     return is_masked(m) || (m == 0 && z == 0) ? Statistics(-infinity, 0) : Statistics(m, z);
   };
   const PairReport masked = judged_saving(masked_words, of_no_key);
-  EXPECT_EQ(masked.sentence(), "what the forward saved is wrong (softmax_max, softmax_sum)");
+  EXPECT_EQ(masked.sentence(),
+            "the values that the forward saved are wrong (softmax_max, softmax_sum)");
   const PairReport keyless = judged_saving(
       {"--layout=TND", "--entry_point=u1", "--lengths_q=5,4", "--lengths_kv=7,0"}, of_no_key);
   EXPECT_EQ(keyless.sentence(), "forward, saved values and backward conform");

@@ -83,13 +83,13 @@ TEST(Expression, SaysPlaceAndReasonOfAnError) {
 
 TEST(Expression, NamesTheUnexpectedCharacterWithinAFunction) {
   EXPECT_EQ(error_of("where(n % 2 == 0, s, 0)"),
-            "character 9: unexpected '%' in argument 1 of where; there is no remainder: list the "
-            "values in an array, as in even=1,0,1,0 and even[n] == 1; there are + - * / < <= > >= "
-            "== != and or not");
+            "character 9: unexpected '%' in argument 1 of where; expressions have no remainder "
+            "operator: list the values in an array, as in even=1,0,1,0 and even[n] == 1; the "
+            "operators are + - * / < <= > >= == != and or not");
   EXPECT_EQ(error_of("min(s, i ^ 2)"),
             "character 10: unexpected '^' in argument 2 of min; for a square write x * x");
   EXPECT_EQ(error_of("(n % 2)").substr(0, 56),
-            "character 4: unexpected '%'; expected ')'; there is no r");
+            "character 4: unexpected '%'; expected ')'; expressions h");
   EXPECT_EQ(error_of("min(s; i)"), "character 6: unexpected ';' in argument 1 of min");
   EXPECT_EQ(error_of("where(s < 1, 2").substr(0, 46),
             "character 15: where takes 3 arguments; given: ");

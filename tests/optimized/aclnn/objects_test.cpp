@@ -85,10 +85,9 @@ TEST(Tensor, OfTooManyElementsNeedsStrides) {
     return aclCreateTensor(dims, 3, ACL_FLOAT, stride, 0, ACL_FORMAT_ND, dims, 3, nullptr);
   };
   EXPECT_EQ(create(nullptr), nullptr);
-  EXPECT_EQ(
-      recent_message(),
-      "aclCreateTensor: stride is null and viewDims[1] is 1099511627776; the stride before it "
-      "must be at most 9223372036854775807");
+  EXPECT_EQ(recent_message(),
+            "aclCreateTensor: stride is null and viewDims[1] is 1099511627776; the previous stride "
+            "must be at most 9223372036854775807");
   const aclTensor* const broadcast = create(strides);
   ASSERT_NE(broadcast, nullptr) << recent_message();
   EXPECT_EQ(aclDestroyTensor(broadcast), ACLNN_SUCCESS);

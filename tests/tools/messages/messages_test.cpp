@@ -165,8 +165,9 @@ TEST(Messages, ALineInQuotationMarksIsNamedAsSuch) {
   const auto registry = registry_of({"flash_like"});
   const Answer typed = answer(registry, {"run", "flash_attention_score_grad --seq_q=3"});
   EXPECT_EQ(typed.code, 2);
-  EXPECT_PRED2(has, typed.err,
-               std::string("is one word because of its quotation marks: remove them"));
+  EXPECT_PRED2(
+      has, typed.err,
+      std::string("is one word because it is in quotation marks: remove the quotation marks"));
   const Folder folder;
   std::ofstream(folder / "lines.txt") << "\"flash_attention_score_grad --seq_q=3\"\n";
   const Answer read = answer(registry, {"sweep", "--lines=" + (folder / "lines.txt")});

@@ -111,7 +111,7 @@ TEST(Conclusion, IsTheLastLineOfCommandsWithoutAVerdict) {
   const std::string one = " flash_attention_score_grad --seq_q=2 --seq_kv=3";
   const std::pair<std::string, std::string> expected[] = {
       {"explain FAG-C20",
-       "FAG-C20 is a requirement of flash_attention_score_grad: the planned calls have [0-9]+ "
+       "FAG-C20 is a requirement of flash_attention_score_grad: the planned calls cover [0-9]+ "
        "variants? and [0-9]+ violations? of it\\."},
       {"explain fag-q4",
        "FAG-Q4 is a contradiction of the documents; the number of requirements that cite it is "
@@ -122,7 +122,8 @@ TEST(Conclusion, IsTheLastLineOfCommandsWithoutAVerdict) {
       {"explain crash",
        "[1-9][0-9]* rules? can give the verdict crash, which ends a command with exit code 1\\."},
       {"explain concatenate_rope",
-       "concatenate_rope is a relation between runs of 2 operators; a sweep has [0-9]+ cases of "
+       "concatenate_rope is a relation between runs of 2 operators; a sweep contains [0-9]+ cases "
+       "of "
        "it\\."},
       {"explain documents", "Every requirement has one of [0-9] standings\\."},
       {"list operators", "[0-9]+ operators\\."},

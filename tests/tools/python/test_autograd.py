@@ -161,7 +161,7 @@ def test_several_wrong_parts_are_all_named() -> None:
     report = assay.judge_autograd(wrong, FLASH.format("fp32"))
     assert report.wrong == ("forward", "saved", "backward"), report.summary()
     assert report.sentence() == (
-        "attention: the forward is wrong (attention_out); what the forward saved is wrong (softmax_sum); the backward is wrong (dq)"
+        "attention: the forward is wrong (attention_out); the values that the forward saved are wrong (softmax_sum); the backward is wrong (dq)"
     )
 
 
@@ -172,7 +172,7 @@ def test_the_result_has_the_verdicts_as_values() -> None:
     assert list(members["parts"]) == ["forward", "saved", "backward", "end_to_end"]
     assert members["causes"][0]["tensors"] == ["softmax_sum"] and members["causes"][0]["verdict"] == "nonconformant_proven"
     lines = report.summary().splitlines()
-    assert lines[0] == "attention: what the forward saved is wrong (softmax_sum); the backward is right at the saved values"
+    assert lines[0] == "attention: the values that the forward saved are wrong (softmax_sum); the backward is right at the saved values"
     assert lines[2].startswith("  saved values: nonconformant_proven; worst error/tau: softmax_max ")
     assert lines[-1] == f"  repeat: assay.judge_autograd(FUNCTION, {report.command!r})"
     assert str(report) == report.summary()
@@ -460,7 +460,7 @@ def test_the_backward_may_write_into_what_was_saved() -> None:
     ("forward", "code", "said"),
     [
         (served_forward, 0, "forward, saved values and backward conform."),
-        (served_forward_with_a_wrong_sum, 1, "what the forward saved is wrong (softmax_sum)."),
+        (served_forward_with_a_wrong_sum, 1, "the values that the forward saved are wrong (softmax_sum)."),
     ],
 )
 def test_the_command_judges_a_program_as_the_forward_of_a_gradient(forward: assay.Implementation, code: int, said: str, dtype: str) -> None:

@@ -38,12 +38,12 @@ def test_a_cause_of_a_sweep_names_the_wrong_part(tmp_path: Path) -> None:
     forward = assay.judging.command_of(served_forward_with_a_wrong_sum)
     text, report = swept_pair(tmp_path, forward, 1)
     assert len(report["causes"]) == 1, text
-    assert report["causes"][0]["pattern"].startswith("what the forward saved is wrong: softmax_sum: "), text
-    assert all(case["evidence"].startswith("what the forward saved is wrong (softmax_sum): ") for case in report["cases"])
+    assert report["causes"][0]["pattern"].startswith("the values that the forward saved are wrong: softmax_sum: "), text
+    assert all(case["evidence"].startswith("the values that the forward saved are wrong (softmax_sum): ") for case in report["cases"])
     failing = read_reports(tmp_path / "report.json").failures[0]
     path = f"{Path(assay.find_program()).parent}:{os.environ['PATH']}"
     again = subprocess.run(["sh", "-c", failing.replay], capture_output=True, text=True, check=False, env={**os.environ, "PATH": path})
-    assert again.returncode == 1 and again.stdout.splitlines()[-1] == "what the forward saved is wrong (softmax_sum).", again
+    assert again.returncode == 1 and again.stdout.splitlines()[-1] == "the values that the forward saved are wrong (softmax_sum).", again
     assert f"--implementation=optimized-a2 --forward={shlex.quote(forward)}" in text
 
 

@@ -143,7 +143,7 @@ def test_what_cannot_be_run_in_parts_is_named() -> None:
         with pytest.raises(ValueError, match=printed):
             assay.sweep(kernels.right, flag, executor=executor)
     for flag in ("--store=s.h5", "--resume"):
-        printed = f"^'{flag}' keeps the cases of one process: without an executor, run `assay sweep --shard"
+        printed = f"^'{flag}' stores the cases of only one process; instead of an executor, run `assay sweep --shard"
         with pytest.raises(ValueError, match=printed):
             assay.sweep(kernels.right, flag, executor=executor)
     for flag in ("--shard=1/2", "--report=r.json"):

@@ -149,8 +149,7 @@ class FileJudge {
     if (report.verdict == Verdict::nonconformant_statistical) {
       report.verdict = {report.verdict.rule(), Ground::likely, report.verdict.fact};
       result.unconfirmed.emplace_back(
-          "the failure is statistical, and a retry is impossible "
-          "without the kernel");
+          "the failure is statistical; only a retry with the kernel could confirm it");
     }
     settle_determinism(name, actual, numerics, result);
     return result;
@@ -481,7 +480,7 @@ Command check_command() {
                            "judge only the outputs of this implementation");
             app.add_option("--case", options->id, "judge only this case, by its id");
             add_numerics(app, options->numerics,
-                         "numerics for outputs whose file states none: a preset, or "
+                         "numerics of the outputs, if the file does not state them: a preset, or "
                          "PRESET,field=value");
             app.add_flag(
                 "--given-inputs", options->given_inputs,

@@ -132,9 +132,10 @@ ExitCode dump_case(const DumpOptions& options, const CLI::App& app, const Contex
                          .expected_seconds = conformance::Suite<Op>::expected_cost(c),
                          .is_foreign = !runs_here<Op>(context.registry, options.implementation)});
   if (c.variant.starts_with("formula:"))
-    throw UsageError("dump computes no stages of a case with a formula: leave out --variant");
+    throw UsageError(
+        "dump cannot compute the stages of a case with a formula: leave out --variant");
   if (!c.part.empty())
-    throw UsageError("dump computes no stages of a part of a gradient: leave out --part");
+    throw UsageError("dump cannot compute the stages of a part of a gradient: leave out --part");
   const spec::Numerics numerics = implementation->numerics(c.problem);
   conformance::PreparedCase<Op> prepared(c);
   const typename Op::Inputs inputs = prepared.inputs(numerics);

@@ -133,7 +133,7 @@ void print(const spec::Requirement<Op>& requirement, const Context& context) {
   print_ways("broken by --violate", requirement.id, requirement.violations, use.broken_on, out);
   for (const std::string& line : {use.met_line, use.broken_line})
     if (!line.empty()) out << fmt::format("  try: {} run {}\n", context.typed, line);
-  out << fmt::format("{} is a requirement of {}: the planned calls have {} and {} of it.\n",
+  out << fmt::format("{} is a requirement of {}: the planned calls cover {} and {} of it.\n",
                      requirement.id, Op::name,
                      conformance::counted(std::ssize(use.met_on), "variant"),
                      conformance::counted(std::ssize(use.broken_on), "violation"));
@@ -239,7 +239,7 @@ bool explain_relation(const std::string& name, const Context& context) {
     }
   });
   if (operators == 0) return false;
-  out << fmt::format("{} is a relation between runs of {}; a sweep has {} of it.\n", found,
+  out << fmt::format("{} is a relation between runs of {}; a sweep contains {} of it.\n", found,
                      conformance::counted(operators, "operator"),
                      conformance::counted(cases, "case"));
   return true;

@@ -296,7 +296,7 @@ ExitCode export_plan(const ExportOptions& options, const Context& context) {
       limit == unlimited ? "as too large" : fmt::format("larger than --largest={}", limit),
       sum.cases - golden.cases - golden.repeated,
       golden.repeated == 0 ? ""
-                           : fmt::format(", {} that are the same as another case, because the "
+                           : fmt::format(", {} that are equal to another case, because the "
                                          "numerics declare one memory order of the statistics",
                                          golden.repeated));
   return conclude(options, golden.cases, golden, context.out);
@@ -367,11 +367,10 @@ Action declare(CLI::App& app, bool is_golden) {
   const auto options = std::make_shared<ExportOptions>();
   options->is_golden = is_golden;
   app.add_option("file", options->file, "HDF5 file to write")->required();
-  add_case_files(
-      app, "--lines", options->lines,
-      "instead of a plan: text file with the replay lines of the cases, one per line, or a folder "
-      "of .txt files; of a case without exact inputs for the numerics only the recipe (replay "
-      "line and digests) is stored");
+  add_case_files(app, "--lines", options->lines,
+                 "instead of a plan: text file with the replay lines of the cases, one per line, "
+                 "or a folder of .txt files; for a case without exact inputs for the numerics, "
+                 "only the recipe (replay line and digests) is stored");
   if (!is_golden)
     app.add_flag("--recipe-only", options->recipe_only, "replay lines and digests, no tensors");
   CLI::Option* const numerics = add_numerics(
@@ -402,11 +401,12 @@ Action declare(CLI::App& app, bool is_golden) {
     stop_on_signals();
     for (const auto& [name, action] : actions)
       if (app.got_subcommand(name)) {
-        require_no_plan(app, fmt::format("{} and the fields that follow it are one case", name));
+        require_no_plan(app,
+                        fmt::format("{} and the fields that follow it describe one case", name));
         if (!options->lines.empty())
           throw UsageError(
-              fmt::format("--lines names the cases, but {} and the fields that follow it are one "
-                          "case; use only one of the two",
+              fmt::format("--lines names the cases, but {} and the fields that follow it describe "
+                          "one case; use only one of the two",
                           name));
         return action(context);
       }
@@ -426,7 +426,7 @@ Command export_command() {
 
 Command golden_command() {
   return {.name = "golden",
-          .summary = "write cases whose references are certified in every element",
+          .summary = "write cases, and certify every element of their references",
           .declare = [](CLI::App& app, const Registry&) { return declare(app, true); }};
 }
 

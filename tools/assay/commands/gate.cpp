@@ -96,8 +96,8 @@ ExitCode gate(const GateOptions& options, const Context& context) {
 Command gate_command() {
   return {.name = "gate",
           .summary =
-              "judge a kernel on the strongest few seconds of cases, up to the first failure: one "
-              "line, for an editor or a CI step",
+              "judge a kernel on the strongest cases for a few seconds, up to the first failure; "
+              "prints one line, for an editor or a CI step",
           .declare = [](CLI::App& app, const Registry&) -> Action {
             const auto options = std::make_shared<GateOptions>();
             app.add_option("kernel", options->implementation.name,
@@ -110,7 +110,8 @@ Command gate_command() {
             options->implementation.declare_process(app);
             add_seconds(app, "--budget", options->budget,
                         "do not start new cases after this time [5s]");
-            app.add_option("--report", options->report, "report as JSON, as of a sweep");
+            app.add_option("--report", options->report,
+                           "report as JSON, in the format of a sweep's report");
             declare_force(app, options->replace);
             return [options, &app](const Context& context) {
               options->asked = asked_line(app);

@@ -289,7 +289,7 @@ void require_use_of_flags(const CLI::App& app, const ListOptions& options) {
     if (of_plan.empty() && app.count(flag) > 0) of_plan = flag;
   const std::string& idle = options.kind.empty() ? of_plan : options.kind;
   if (!options.report.empty() && !idle.empty())
-    throw UsageError("--report has the coverage of all cases of the report: '" + idle +
+    throw UsageError("--report shows the coverage of all cases of the report: '" + idle +
                      "' has no effect together with --report");
 }
 
@@ -308,8 +308,7 @@ Command list_command() {
                          "requirements and pairs of values that the planned cases, or those of a "
                          "report, exercise");
             app.add_option("--report", options->report,
-                           "with --coverage: report.json whose cases to "
-                           "count");
+                           "with --coverage: report.json whose cases are counted");
             options->plan.declare(app);
             return [options, &app](const Context& context) {
               require_use_of_flags(app, *options);

@@ -180,8 +180,8 @@ Action declare(CLI::App& app) {
                      "generating them again");
   CLI::Option* const of_writing[] = {
       app.add_flag("--whole", options->whole,
-                   "store every judged element and every input; without this flag the pack has "
-                   "only some elements, and no inputs that a seed can generate again"),
+                   "store every judged element and every input; without this flag, the pack "
+                   "contains only some elements, and omits inputs that a seed can generate again"),
       app.add_option("--format", options->format,
                      "format of the files of goldens and inputs: hdf5, npz or safetensors [hdf5]"),
       add_numerics(app, options->numerics,

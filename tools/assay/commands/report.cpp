@@ -49,7 +49,7 @@ void print_changes(const Changes& changes, const Results& now, const Results& be
                        tally.conforming, tally.judged(), tally.not_applicable);
   }
   if (!changes.only_before.empty())
-    out << "cases that are missing now; the first of them: "
+    out << "some cases are missing now; the first missing case is "
         << conformance::replay_command(*changes.only_before.front(), program) << '\n';
   if (changes.common == 0)
     out << "the reports have no case in common: nothing was compared\n";
@@ -87,7 +87,8 @@ ExitCode report(const ReportOptions& options, const Context& context) {
   for (const std::string& before : options.before) read_shown(before, shown);
   const std::vector<Results>& runs = shown.runs;
   if (!options.json.empty() && runs.size() < 2)
-    throw UsageError("--json writes what changed, but no earlier report is named");
+    throw UsageError(
+        "--json writes the changes since an earlier report, but no earlier report is given");
   if (!runs.empty())
     print_results(runs[0], replay_program(runs[0], context), detail_of(context), output.out);
   if (shown.kills) print_kills(*shown.kills, output.out);

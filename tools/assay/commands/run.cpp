@@ -28,8 +28,8 @@ struct RunOptions : OneCaseOptions {
   void declare(CLI::App& sub) {
     OneCaseOptions::declare(sub);
     sub.add_option("--forward", forward,
-                   "gradients: also judge this implementation of the forward; the gradient gets "
-                   "the values that it saves")
+                   "for gradients: also judge this implementation of the forward; the gradient "
+                   "reads the values that the forward saves")
         ->transform(with_absolute_paths);
   }
 };

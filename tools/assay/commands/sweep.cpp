@@ -445,8 +445,8 @@ Command sweep_command() {
                            "one operator, see 'list operators' [all]");
             options->implementation.declare(app);
             app.add_option("--forward", options->forward,
-                           "gradients: also judge this implementation of the forward; the gradient "
-                           "gets the values that it saves")
+                           "for gradients: also judge this implementation of the forward; the "
+                           "gradient reads the values that the forward saves")
                 ->transform(with_absolute_paths);
             options->plan.declare(app);
             add_seconds(
@@ -454,7 +454,7 @@ Command sweep_command() {
                 "do not start new cases after this time, e.g. 60s, 5min; the limit for shrinking "
                 "is the same time, but not less than 10 s and not more than 40 s");
             add_integer(app, "--shrink", options->shrink, 0, 1000,
-                        "number of faults for which to search the smallest failing case [3]");
+                        "number of faults whose smallest failing case is searched [3]");
             options->exit.declare(app);
             declare_fresh(app, options->fresh);
             add_value(app, "--shard", options->shard, shard_value,

@@ -157,7 +157,7 @@ std::string Baseline::excuse(const CaseReport& report) const {
 void Baseline::print_stale(const Known& known, const CaseReport& report, std::ostream& out) const {
   const std::string path = conformance::printable(path_);
   if (!fails(report.verdict)) {
-    out << fmt::format("{}: no longer fails, remove it: {}\n", path, known.line);
+    out << fmt::format("{}: this case no longer fails, remove its line: {}\n", path, known.line);
   } else if (has_expired(known)) {
     out << fmt::format("{}: expired on {}: {}\n", path, known.until, known.line);
   } else {

@@ -74,14 +74,14 @@ struct ImplementationFlags {
   /// Declares all flags of this group except --implementation.
   void declare_process(CLI::App& app) {
     add_integer(app, "--threads", threads, 1, 1024,
-                "number of host threads of the implementation, if it can be set");
+                "number of host threads of the implementation, if this number can be set");
     CLI::Option* const apart =
         app.add_flag("--isolated", isolated,
                      "run the implementation in a separate process; the default for all but "
                      "Assay's own kernels");
     app.add_flag("--in-process", in_process,
-                 "run the implementation in this process, e.g. for a debugger; its crash ends the "
-                 "run")
+                 "run the implementation in this process, e.g. for a debugger; if it crashes, the "
+                 "run ends")
         ->excludes(apart);
     add_seconds(app, "--time-limit", time_limit,
                 "time limit of one call, if the implementation "
@@ -184,8 +184,8 @@ bool runs_here(const Registry& registry, const ImplementationFlags& flags) {
 /// implementation would also end the judge.
 inline void tell_in_process(const ImplementationFlags& flags, std::ostream& err) {
   if (flags.in_process)
-    err << "--in-process: the implementation runs in the judge's own process; its crash, exit or "
-           "hang ends the run\n";
+    err << "--in-process: the implementation runs in the judge's own process; if it crashes, exits "
+           "or hangs, the run ends\n";
 }
 
 /// Returns the time and memory limits of one call. Errors: UsageError.

@@ -75,9 +75,10 @@ struct PlanFlags {
 
   void declare(CLI::App& app) {
     const auto read_seed = [](const std::string& text) { return seed_value("--seed", text); };
-    add_value(app, "--seed", seed, read_seed, "seed of the sampled cases");
+    add_value(app, "--seed", seed, read_seed, "seed from which the random cases are generated");
     add_integer(app, "--random", random, 0, 1'000'000, "number of random cases");
-    add_value(app, "--product", product, product_value, "only calls on this product: a2 or a3");
+    add_value(app, "--product", product, product_value,
+              "only calls on this Atlas product: a2 or a3");
     const auto read_only = [](const std::string& text) {
       return Filter("--only", text, names_of_fields());
     };
@@ -150,10 +151,9 @@ inline void require_cases(std::int64_t cases, std::int64_t left_out, const PlanF
   if (cases == 0 && left_out == 0 && !flags.lines.empty())
     throw UsageError(flags.lines.texts.front().name + " contains no line of the chosen operators");
   if (cases == 0 && left_out == 0)
-    throw UsageError(
-        "--product is '" + std::string(spec::to_string(*flags.product)) +
-        "', but according to the documentation this product has none of the chosen operators: "
-        "no case is planned");
+    throw UsageError("--product is '" + std::string(spec::to_string(*flags.product)) +
+                     "', but according to the documentation this Atlas product offers none of the "
+                     "chosen operators: no case is planned");
   if (cases == 0)
     throw UsageError("--only is '" + conformance::excerpt(flags.only.text(), 200) +
                      "', which matches none of " + std::to_string(left_out) +

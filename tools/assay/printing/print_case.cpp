@@ -141,7 +141,7 @@ std::string end_text(const conformance::ShrunkCase& shrunk) {
   const std::string after = fmt::format("after {} runs ", shrunk.runs);
   switch (shrunk.end) {
     case ShrinkEnd::smallest:
-      return after + "nothing smaller fails in the same way";
+      return after + "no smaller case fails in the same way";
     case ShrinkEnd::runs:
       return after + "the limit of runs ended the search: a smaller case may fail, too" + untried;
     case ShrinkEnd::seconds:

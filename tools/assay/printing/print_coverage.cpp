@@ -103,8 +103,9 @@ void print_uncovered(const PairCoverage& pairs, std::ostream& out) {
 
 void print_sizes(const std::vector<conformance::SizeCoverage>& sizes, std::ostream& out) {
   if (sizes.empty()) return;
-  Table table({"size", "numbers", "least", "most", "cases beyond",
-               fmt::format("legal values that no plan of {} seeds contains", seeds_of_sizes)});
+  Table table(
+      {"size", "numbers", "least", "most", "cases beyond",
+       fmt::format("legal values that the plans of {} seeds do not contain", seeds_of_sizes)});
   for (const auto& size : sizes)
     table.add({size.name, std::to_string(size.values.size()), std::to_string(*size.values.begin()),
                std::to_string(*size.values.rbegin()),
@@ -118,8 +119,8 @@ void print_sizes(const std::vector<conformance::SizeCoverage>& sizes, std::ostre
 
 void print_fields(const std::vector<conformance::FieldCoverage>& fields, std::ostream& out) {
   if (fields.empty()) return;
-  Table table(
-      {"field of a formula", "combinations", "combinations in which no case depends on the field"});
+  Table table({"field of a formula", "combinations",
+               "combinations in which no output depends on the field"});
   for (const auto& field : fields)
     table.add({field.field, std::to_string(field.places),
                field.unexcited.empty() ? "none" : joined(field.unexcited)});
@@ -168,7 +169,8 @@ void print_coverage(const Coverage& coverage, std::ostream& out) {
         triples.operator_name, triples.covered(), triples.admissible,
         percent(triples.covered(), triples.admissible));
   out << '\n';
-  Table table({"forbidden by, or reason of exclusion", "pairs", "for example"});
+  Table table(
+      {"requirement that forbids them, or reason for the exclusion", "pairs", "for example"});
   for (const auto& [reason, texts] : unreachable_by_reason(pairs))
     table.add({reason, std::to_string(texts.size()), texts.front()});
   table.print(out);

@@ -275,13 +275,12 @@ void print_causes(const Results& results, const std::string& program, std::ostre
       conformance::causes_of(results.cases, results.shrunk);
   if (causes.empty()) return;
   const conformance::Summary& summary = results.summary;
-  const std::string few =
-      summary.cases < summary.planned
-          ? fmt::format(
-                "; they are based on {} of {} planned cases, {} judged numerically: a whole sweep "
-                "may say more",
-                summary.cases, summary.planned, summary.value_cases)
-          : "";
+  const std::string few = summary.cases < summary.planned
+                              ? fmt::format(
+                                    "; they are based on {} of {} planned cases, {} judged "
+                                    "numerically: a whole sweep may give more information",
+                                    summary.cases, summary.planned, summary.value_cases)
+                              : "";
   out << fmt::format("\ncauses: {}{}\n",
                      causes.size() == 1 ? "one cause explains every failing "
                                           "case"

@@ -150,7 +150,7 @@ Action declare_plan(CLI::App& app) {
 
 Action declare(CLI::App& app, const Registry&) {
   const auto options = std::make_shared<Options>();
-  app.add_option("name", options->name, "device whose numbers to print");
+  app.add_option("name", options->name, "device whose numbers are printed");
   app.add_flag("--json", options->json, "print JSON");
   CLI::App& plan = *app.add_subcommand("plan", "how a problem of an operator is tiled on a device");
   return [options, &plan, print = declare_plan(plan)](const Context& context) {

@@ -122,8 +122,8 @@ void print_unexpected(const KillTable& table, std::ostream& out) {
 /// Prints how many of the injected faults the tolerance rules of other projects detect in the same
 /// runs. Omits runs with unusual values (very large or very small).
 void print_yardsticks(const KillTable& table, std::ostream& out) {
-  Table text({"rule, on the same cases with ordinary values", "injected faults that it detects",
-              "correct variants that it rejects"});
+  Table text({"rule (on the same cases, but only those with ordinary values)",
+              "injected faults that it detects", "correct variants that it rejects"});
   for (const mutants::YardstickRow& row : table.yardsticks())
     if (row.faults_judged + row.correct_judged > 0)
       text.add({row.name, fmt::format("{} of {}", row.faults_detected, row.faults_judged),

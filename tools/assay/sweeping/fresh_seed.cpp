@@ -35,7 +35,7 @@ void declare_fresh(CLI::App& app, FreshFlag& fresh) {
     return text == "off" ? 0 : seed_value("--fresh", text, "off");
   };
   add_value(app, "--fresh", fresh, read,
-            "seed of the fresh data, which one case in ten has; off: no fresh data [a random "
+            "seed of the fresh data, which one of ten cases uses; off: no fresh data [a random "
             "seed for every sweep; off with --seed, --baseline and named cases]");
 }
 

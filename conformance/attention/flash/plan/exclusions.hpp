@@ -79,7 +79,7 @@ std::vector<Exclusion> senseless_of_positions() {
   const auto& of = factors<Op>();
   constexpr auto why = Why::senseless;
   return {
-      of.rule({why, "In padded layouts the statistics have one memory order."},
+      of.rule({why, "In padded layouts the statistics have only one memory order."},
               {"layout", "statistics"},
               [](const K& k) {
                 return !is_packed(k) && k.statistics != spec::StatisticsOrder::heads_first;
@@ -106,8 +106,8 @@ std::vector<Exclusion> senseless_of_positions() {
                        (k.sparse_mode == 7 && k.window == WindowKind::unbounded);
               }),
       of.rule({why,
-               "In mode 7 every sequence is a part of a causal mask and has at least as many keys "
-               "as queries."},
+               "In mode 7 the mask of every sequence is a part of a causal mask, and no sequence "
+               "has more queries than keys."},
               {"sparse_mode", "mask", "lengths"},
               [](const K& k) {
                 return k.sparse_mode == 7 && is_masked(k) &&
@@ -116,7 +116,7 @@ std::vector<Exclusion> senseless_of_positions() {
               }),
       of.rule({why, "A prefix is `ignored` if and only if no part of the call reads it."},
               {"sparse_mode", "mask", "prefix"}, mistakes_prefix),
-      of.rule({why, "A mask without an axis of sequences can contain only one prefix."},
+      of.rule({why, "A mask without a batch axis can contain only one prefix."},
               {"layout", "sparse_mode", "mask", "lengths"},
               [](const K& k) {
                 return is_packed(k) && k.sparse_mode == 5 && k.lengths != LengthsKind::single &&
@@ -160,8 +160,10 @@ std::vector<Exclusion> senseless_of_numbers() {
       of.rule(
           {why, "keep_prob of an exact case is a power of two."}, {"keep", "track"},
           [](const K& k) { return is_exact(k) && (k.keep == Keep::most || k.keep == Keep::tiny); }),
-      of.rule({why, "Slopes times distances are not exactly representable in an exact case."},
-              {"pse_type", "track"}, [](const K& k) { return is_exact(k) && has_slopes(k); }),
+      of.rule(
+          {why,
+           "The product of a slope and a distance is not exactly representable in an exact case."},
+          {"pse_type", "track"}, [](const K& k) { return is_exact(k) && has_slopes(k); }),
   };
 }
 
@@ -199,33 +201,33 @@ std::vector<Exclusion> fruitless() {
                 return is_negative(k.window) || (confined && k.pattern != "checker");
               }),
       of.rule({why,
-               "With profile=sparse_dy most rows of dy are zero; a single row may be one of them."},
+               "With profile=sparse_dy most rows of dy are zero; if dy has a single row, it may be "
+               "zero, too."},
               {"lengths", "profile"},
               [](const K& k) {
                 return k.lengths == LengthsKind::one_query && k.profile == "sparse_dy";
               }),
-      of.rule({why, "Dropout can drop all pairs if there are few."}, {"lengths", "keep"},
+      of.rule({why, "If there are few pairs, dropout can drop all of them."}, {"lengths", "keep"},
               [](const K& k) { return is_short(k.lengths) && k.keep == Keep::tiny; }),
       of.rule(
           {why,
-           "With drop=last_bits the last key of a row is dropped first. If a row has only one key, "
-           "no key is left."},
+           "With drop=last_bits the last key of a row is dropped first, so a row with only one key "
+           "loses it."},
           {"lengths", "drop"},
           [](const K& k) { return k.lengths == LengthsKind::one_key && k.drop == "last_bits"; }),
       of.rule(
-          {why, "Dropout can drop all rows if there are few."}, {"lengths", "drop"},
+          {why, "If there are few rows, dropout can drop all of them."}, {"lengths", "drop"},
           [](const K& k) { return k.lengths == LengthsKind::one_query && k.drop == "whole_rows"; }),
       of.rule({why, "A small keep_prob can drop all rows if whole rows are dropped."},
               {"keep", "drop"},
               [](const K& k) { return k.keep == Keep::tiny && k.drop == "whole_rows"; }),
-      of.rule(
-          {why,
-           "For packed sequences the forward does not offer a negative nextTokens in mode 0, so "
-           "there are no statistics."},
-          {"layout", "sparse_mode", "window"},
-          [](const K& k) {
-            return is_packed(k) && k.sparse_mode == 0 && k.window == WindowKind::negative_next;
-          }),
+      of.rule({why,
+               "For packed sequences the forward does not accept a negative nextTokens in mode 0, "
+               "so it computes no statistics."},
+              {"layout", "sparse_mode", "window"},
+              [](const K& k) {
+                return is_packed(k) && k.sparse_mode == 0 && k.window == WindowKind::negative_next;
+              }),
   };
 }
 
@@ -237,26 +239,26 @@ std::vector<Exclusion> limits_of_forward() {
   const auto& of = factors<Op>();
   constexpr auto why = Why::senseless;
   if (!is_forward<Op>) return {};
-  return {
-      of.rule({why, "In mode 3 no packed sequence has more queries than keys."},
-              {"layout", "sparse_mode", "mask", "lengths"},
-              [](const K& k) {
-                return is_packed(k) && k.sparse_mode == 3 && is_masked(k) &&
-                       any_of(k.lengths, {LengthsKind::longer_q, LengthsKind::one_key});
-              }),
-      of.rule({why, "With slopes every packed sequence has as many queries as keys."},
-              {"layout", "pse_type", "lengths"},
-              [](const K& k) {
-                return is_packed(k) && has_slopes(k) &&
-                       (has_empty(k.lengths) || k.lengths == LengthsKind::unequal);
-              }),
-      of.rule({why, "Mode 6 reads a prefix."}, {"sparse_mode", "mask", "prefix"},
-              [](const K& k) {
-                return k.sparse_mode == 6 && is_masked(k) && k.prefix == Prefix::absent;
-              }),
-      of.rule({why, "A rope is not wider than value."}, {"rope", "narrow_value"}, [](const K& k) {
-        return k.narrow_value && (k.rope == Rope::part || k.rope == Rope::whole);
-      })};
+  return {of.rule({why, "In mode 3 no packed sequence has more queries than keys."},
+                  {"layout", "sparse_mode", "mask", "lengths"},
+                  [](const K& k) {
+                    return is_packed(k) && k.sparse_mode == 3 && is_masked(k) &&
+                           any_of(k.lengths, {LengthsKind::longer_q, LengthsKind::one_key});
+                  }),
+          of.rule({why, "With slopes every packed sequence has equal numbers of queries and keys."},
+                  {"layout", "pse_type", "lengths"},
+                  [](const K& k) {
+                    return is_packed(k) && has_slopes(k) &&
+                           (has_empty(k.lengths) || k.lengths == LengthsKind::unequal);
+                  }),
+          of.rule({why, "Mode 6 reads a prefix."}, {"sparse_mode", "mask", "prefix"},
+                  [](const K& k) {
+                    return k.sparse_mode == 6 && is_masked(k) && k.prefix == Prefix::absent;
+                  }),
+          of.rule({why, "head_dim_rope is at most the head size of value."},
+                  {"rope", "narrow_value"}, [](const K& k) {
+                    return k.narrow_value && (k.rope == Rope::part || k.rope == Rope::whole);
+                  })};
 }
 
 template <class Op>
@@ -266,11 +268,11 @@ std::vector<Exclusion> costly() {
   constexpr auto why = Why::costly;
   return {
       of.rule({why,
-               "In padded layouts, a bias of 1024 rows needs at least 1024 queries and keys: only "
-               "corner cases have one."},
+               "In padded layouts, a bias of 1024 rows needs at least 1024 queries and keys; only "
+               "corner cases have such a bias."},
               {"layout", "pse_shape"},
               [](const K& k) { return !is_packed(k) && is_compressed(k.pse_shape); }),
-      of.rule({why, "A compressed mask with an axis of sequences takes 4 MiB per sequence."},
+      of.rule({why, "A compressed mask with a batch axis takes 4 MiB per sequence."},
               {"mask", "lengths"},
               [](const K& k) {
                 return any_of(k.mask, {spec::MaskShape::compressed_b_one_ss,

@@ -249,20 +249,21 @@ std::vector<Case<Op>> large_cases(std::uint64_t seed) {
     cases.add("grouped heads, causal, long, head size 128", track, draw_usual<Op>);
   for (const Track track :
        {Track::exact, Track::exact, Track::exact, Track::bound, Track::bound, Track::bound})
-    cases.add("head size 128, a value with a partial block", track, draw_misaligned<Op>);
+    cases.add("head size 128, a value with an incomplete last block", track, draw_misaligned<Op>);
   for (int turn = 0; turn < 2; ++turn)
-    cases.add("more tokens than 16 bits can count", Track::exact, draw_tokens<Op>);
+    cases.add("token indices that need more than 16 bits", Track::exact, draw_tokens<Op>);
   for (int turn = 0; turn < 2; ++turn)
-    cases.add("more dropout bits than 20 bits can count", Track::exact,
+    cases.add("dropout bits whose indices need more than 20 bits", Track::exact,
               [](Case<Op>& c, Draws& draws) {
                 set_scores(c.problem, std::int64_t{1} << 20, draws);
                 set_dropout(c.problem, draws);
               });
-  cases.add("more scores than 24 bits can count", Track::exact, [](Case<Op>& c, Draws& draws) {
-    set_scores(c.problem, std::int64_t{1} << 24, draws);
-    set_dropout(c.problem, draws);
-    if (!is_packed(c.problem.input_layout)) c.problem.atten_mask = spec::MaskShape::bnss;
-  });
+  cases.add("scores whose indices need more than 24 bits", Track::exact,
+            [](Case<Op>& c, Draws& draws) {
+              set_scores(c.problem, std::int64_t{1} << 24, draws);
+              set_dropout(c.problem, draws);
+              if (!is_packed(c.problem.input_layout)) c.problem.atten_mask = spec::MaskShape::bnss;
+            });
   for (std::size_t turn = 0; turn < all_dtypes.size(); ++turn)
     cases.add("a long dense head, every row judged", Track::bound, [](Case<Op>& c, Draws& draws) {
       Problem& p = c.problem;
@@ -274,7 +275,7 @@ std::vector<Case<Op>> large_cases(std::uint64_t seed) {
     cases.add("grouped heads, long, head size 128", Track::exact, draw_unmasked_group<Op>);
   cases.add("dropout of many heads", Track::exact, draw_dropped_heads<Op>);
   cases.add("rope of many heads and long sequences", Track::exact, draw_long_rope<Op>);
-  cases.add("a narrow value in BSH, fp32, mode 3", Track::exact, draw_narrow_value<Op>);
+  cases.add("a value narrower than key, in BSH, fp32, mode 3", Track::exact, draw_narrow_value<Op>);
   for (int turn = 0; turn < 3; ++turn)
     cases.add("more queries than keys, mode 2, dropout", Track::exact, draw_longer_queries<Op>);
   return cases.take();
@@ -285,7 +286,7 @@ template <class Op>
 std::vector<Case<Op>> large_relation_cases(std::uint64_t seed) {
   LargeCases<Op> cases(seed + 2);
   const auto add = [&](std::string_view relation, spec::Layout layout, auto&& draw) {
-    cases.add("a relation of long sequences", Track::relation, [&](Case<Op>& c, Draws& draws) {
+    cases.add("a relation on long sequences", Track::relation, [&](Case<Op>& c, Draws& draws) {
       Problem& p = c.problem;
       p.input_layout = layout;
       p.scale_value = 0.25;

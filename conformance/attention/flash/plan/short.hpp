@@ -88,7 +88,8 @@ template <class Op>
 Case<Op> draw_blocks(std::int64_t blocks, spec::DType dtype, Draws& draws) {
   using spec::Layout;
   using T = Traits<Op>;
-  Case<Op> c{.track = Track::exact, .note = "as many heads as cores, or one more or less"};
+  Case<Op> c{.track = Track::exact,
+             .note = "number of heads equal to the number of cores, or one more, or one less"};
   Problem& p = c.problem;
   p = {.dtype = dtype, .head_dim = 16, .head_dim_v = 16};
   // Chooses a random divisor of `blocks`, so that the number of heads and the number of sequences

@@ -66,11 +66,12 @@ constexpr std::string_view everything = "everything";
 constexpr Relation<Op> relations[] = {
     {"scale_value",
      "If value is multiplied by a power of two, so is the output; the statistics do not change.",
-     Agreement::bits, is_not_fp16, "bf16 and fp32, on numbers far from overflow and underflow",
-     scale_value},
+     Agreement::bits, is_not_fp16,
+     "bf16 and fp32, if all values are far from overflow and underflow", scale_value},
     {"zero_value", "If value is zero, the output is zero; the statistics do not change.",
      Agreement::bits, is_anything, everything, zero_value},
-    {"linear_value", "The output of a sum of two values is the sum of their outputs.",
+    {"linear_value",
+     "If value is the sum of two tensors, the output is the sum of the two outputs.",
      Agreement::bound, is_anything, everything, linear_value},
     {"count_keys",
      "If query and sink are zero, softmax_max is zero and softmax_sum is the number of keys, plus "

@@ -104,31 +104,33 @@ Experiment shift_scores(const Trial& base) {
 std::span<const Relation> arithmetic_relations() {
   static constexpr Relation relations[] = {
       {"scale_dy", "If dy is multiplied by a power of two, so is every gradient.", Agreement::bits,
-       is_not_fp16, "bf16 and fp32, on numbers far from overflow and underflow", scale_dy},
+       is_not_fp16, "bf16 and fp32, if all values are far from overflow and underflow", scale_dy},
       {"scale_dy_of_fp16",
        "If dy is multiplied by a power of two, so is every gradient, also in fp16, where small "
        "numbers lose bits.",
-       Agreement::bound, is_fp16, "fp16, on numbers far from overflow", scale_dy},
+       Agreement::bound, is_fp16, "fp16, if all values are far from overflow", scale_dy},
       {"zero_dy", "If dy is zero, all gradients are zero.", Agreement::bits, is_anything,
        "everything", zero_dy},
-      {"linear_dy", "The gradients of a sum of two dy are the sums of their gradients.",
+      {"linear_dy",
+       "If dy is the sum of two tensors, each gradient is the sum of the two gradients.",
        Agreement::bound, is_anything, "everything", linear_dy},
       {"shift_value",
-       "A row added to every row of value and attention_in changes no gradient, without dropout.",
-       Agreement::bound, is_undropped, "everything without dropout and sink", shift_value},
+       "Without dropout, no gradient changes if the same row is added to every row of value and "
+       "attention_in.",
+       Agreement::bound, is_undropped, "calls without dropout and without a sink", shift_value},
       {"shift_scores",
-       "A number added to the scores of a row, through its bias, and to its softmax_max changes "
-       "nothing.",
-       Agreement::bound, has_bias_of_every_pair, "pseType 0 and 1 of shape BNSS, without sink",
-       shift_scores},
-      {"shift_statistics", "softmax_max + c with softmax_sum e^-c changes nothing.",
+       "If the same number is added to the bias of a row and to its softmax_max, nothing changes.",
+       Agreement::bound, has_bias_of_every_pair,
+       "calls with a pse of shape BNSS in pseType 0 or 1, without a sink", shift_scores},
+      {"shift_statistics",
+       "Adding c to softmax_max and multiplying softmax_sum by e^-c changes nothing.",
        Agreement::bound, is_anything, "everything", shifted_statistics<Op>},
       {"remove_sink",
        "Without the tensor of the sink, but with the same statistics, dq, dk and dv are the same.",
        Agreement::bits, has_sink, "calls with a sink", remove_sink},
       {"equal_scores",
-       "If query and sink are zero and there are 2^k - 1 keys, dsink is -2^-2k times the sum of "
-       "all dy . value, exactly.",
+       "If query and sink are zero and there are 2^k - 1 keys, dsink is exactly -2^-2k times the "
+       "sum of the dot products of all rows of dy and value.",
        Agreement::bits, has_sink_and_equal_scores,
        "a sink and 1, 3, 7, 15 or 31 keys in all sequences, without mask, bias and dropout",
        equal_scores}};

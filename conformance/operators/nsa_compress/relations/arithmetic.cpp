@@ -53,7 +53,8 @@ Experiment strided_view(const Trial& base) {
 }
 
 constexpr std::string_view all_problems = "everything",
-                           far_from_limits = "bf16, on numbers far from overflow and underflow";
+                           far_from_limits =
+                               "bf16, if all values are far from overflow and underflow";
 constexpr Relation<Op> own_relations[] = {
     {"scale_weight", "If weight is multiplied by a power of two, so is the output.",
      Agreement::bits, is_not_fp16, far_from_limits, scale_weight},
@@ -61,9 +62,11 @@ constexpr Relation<Op> own_relations[] = {
      is_not_fp16, far_from_limits, scale_input},
     {"zero_weight", "If weight is zero, the output is zero.", Agreement::bits, is_anything,
      all_problems, zero_weight},
-    {"linear_weight", "The output of a sum of two weights is the sum of their outputs.",
+    {"linear_weight",
+     "If weight is the sum of two tensors, the output is the sum of the two outputs.",
      Agreement::bound, is_anything, all_problems, linear_weight},
-    {"linear_input", "The output of a sum of two inputs is the sum of their outputs.",
+    {"linear_input",
+     "If input is the sum of two tensors, the output is the sum of the two outputs.",
      Agreement::bound, is_anything, all_problems, linear_input},
     {"copy_token",
      "If one weight of a head is 1 and the others are 0, the output is the token of that weight.",

@@ -152,7 +152,7 @@ Experiment view(const Trial& base) {
 }
 
 constexpr std::string_view everything = "everything",
-                           no_underflow = "bf16, on numbers far from overflow and underflow";
+                           no_underflow = "bf16, if all values are far from overflow and underflow";
 constexpr Relation<Op> arithmetic_relations[] = {
     {"scale_dy", "If output_grad is multiplied by a power of two, so are both gradients.",
      Agreement::bits, is_not_fp16, no_underflow, scale_dy},
@@ -185,7 +185,8 @@ constexpr Relation<Op> arithmetic_relations[] = {
      Agreement::bits, is_anything, everything, count_windows},
     {"isolate_window",
      "If one element of output_grad in each head is 1 and all others are 0, input_grad contains "
-     "the weights and weight_grad the inputs of its window.",
+     "the weights of the window of this element, and weight_grad contains the inputs of this "
+     "window.",
      Agreement::bits, is_anything, everything, isolate_window},
     {"contraction",
      "The sums over a head of input_grad * input and of weight_grad * weight are equal.",

@@ -17,17 +17,20 @@ Experiment shift_value(const Trial& base) {
 std::span<const Relation> arithmetic_relations() {
   static constexpr Relation relations[] = {
       {"scale_dy", "If attention_out_grad is multiplied by a power of two, so is every gradient.",
-       Agreement::bits, is_not_fp16, "bf16, on numbers far from overflow and underflow", scale_dy},
+       Agreement::bits, is_not_fp16, "bf16, if all values are far from overflow and underflow",
+       scale_dy},
       {"scale_dy_of_fp16",
        "If attention_out_grad is multiplied by a power of two, so is every gradient, also in "
        "fp16, where small numbers lose bits.",
-       Agreement::bound, is_fp16, "fp16, on numbers far from overflow", scale_dy},
+       Agreement::bound, is_fp16, "fp16, if all values are far from overflow", scale_dy},
       {"zero_dy", "If attention_out_grad is zero, all gradients are zero.", Agreement::bits,
        is_anything, "everything", zero_dy},
       {"linear_dy",
-       "The gradients of a sum of two attention_out_grad are the sums of their gradients.",
+       "If attention_out_grad is the sum of two tensors, each gradient is the sum of the two "
+       "gradients.",
        Agreement::bound, is_anything, "everything", linear_dy},
-      {"shift_value", "A row added to every row of value and attention_out changes no gradient.",
+      {"shift_value",
+       "No gradient changes if the same row is added to every row of value and attention_out.",
        Agreement::bound, is_anything, "everything", shift_value},
       {"shift_statistics",
        "Adding c to softmax_max and multiplying softmax_sum by e^-c changes nothing.",

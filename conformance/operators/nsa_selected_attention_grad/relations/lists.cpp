@@ -70,8 +70,8 @@ std::span<const Relation> list_relations() {
       {"permute_slots", "The order of the blocks in a list changes nothing.", Agreement::bound,
        is_anything, "everything", permute_slots<Op>},
       {"permute_blocks",
-       "Permuting blocks of keys, in the lists too, permutes dk and dv in the same way and does "
-       "not change dq.",
+       "If the blocks of keys are permuted, and the lists follow the permutation, dk and dv are "
+       "permuted in the same way and dq does not change.",
        Agreement::bound, is_unmasked, "no mask", permute_blocks<Op>},
       {"copy_duplicates",
        "If a block is listed twice, its keys count twice, as if there were two equal blocks whose "
@@ -79,18 +79,21 @@ std::span<const Relation> list_relations() {
        Agreement::bound, is_unmasked, "no mask", copy_duplicates<Op>},
       {"split_lists",
        "If every list is split into two halves, with the same statistics, the gradients of the "
-       "halves sum to the old ones.",
+       "halves sum to the original gradients.",
        Agreement::bound, can_split_lists, "no mask, an even number of blocks", split_lists},
-      {"halve_blocks", "Twice as many blocks of half the size contain the same keys.",
+      {"halve_blocks",
+       "If every block is split into two blocks of half the size, the lists contain the same keys.",
        Agreement::bound, can_halve_blocks, "at most 16 blocks, whose size is a multiple of 32 keys",
        halve_blocks<Op>},
       {"move_unseen",
-       "If listed blocks after a query are replaced by other blocks after it, nothing changes.",
+       "If listed blocks after the position of a query are replaced by other blocks after it, "
+       "nothing changes.",
        Agreement::bound, is_masked, "the causal mask", move_unseen<Op>},
       {"drop_mask",
        "For queries at or after the position of the last key the mask hides no key, so the results "
        "without a mask are the same.",
-       Agreement::bound, has_late_queries, "the causal mask, as many queries as keys", drop_mask}};
+       Agreement::bound, has_late_queries, "the causal mask, equal numbers of queries and keys",
+       drop_mask}};
   return relations;
 }
 

@@ -16,14 +16,14 @@ std::span<const Relation> rearranging_relations() {
        "Permuting query heads of a group permutes dq in the same way and does not change dk and "
        "dv.",
        Agreement::bound, is_grouped, "several query heads for each key head", permute_heads<Op>},
-      {"split_heads", "Each key head has the same gradients alone as together with others.",
+      {"split_heads", "Each key head has the same gradients if it is computed alone.",
        Agreement::bits, has_several_key_heads, "several key heads", attention::split_heads<Op>},
       {"repeat_heads",
-       "If every key head and its lists are repeated for each query head of the group, dk and dv "
-       "of the repeated heads sum to the old ones.",
+       "If every key head and its lists are repeated for each query head of the group, the sums of "
+       "dk and dv over the repeated heads are the original dk and dv.",
        Agreement::bound, is_grouped, "several query heads for each key head",
        attention::repeat_heads<Op>},
-      {"sequences_alone", "A sequence has the same gradients alone as together with others.",
+      {"sequences_alone", "A sequence has the same gradients if it is computed alone.",
        Agreement::bound, has_several_sequences, "several sequences", sequences_alone<Op>},
       {"strided", "The strides of inputs and outputs do not change the results.", Agreement::bits,
        is_anything, "everything", view<Op>}};

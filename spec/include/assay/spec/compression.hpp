@@ -54,8 +54,8 @@ void visit_fields(Problem& problem, Visitor&& visit) {
   visit("head_dim", problem.head_dim, "head size D");
   visit("compress_block_size", problem.compress_block_size, "tokens of a window");
   visit("compress_stride", problem.compress_stride,
-        "tokens from the start of one window to the start of the next; the gradient accepts only "
-        "fewer than the tokens of a window");
+        "number of tokens from the start of one window to the start of the next; the gradient "
+        "accepts only numbers below compress_block_size");
 }
 
 /// Calls visit(name, member) for every attribute of a call.

@@ -141,10 +141,11 @@ TEST(StatisticsOrder, UndeclaredOrderIsFoundAndDoesNotFail) {
         }
         EXPECT_EQ(report.verdict, Verdict::conforms_weak);
         EXPECT_EQ(report.verdict.rule(), Rule::undeclared_order);
-        EXPECT_NE(evidence_of(report).find(own == StatisticsOrder::tokens_first
-                                               ? "conforms if statistics are read as [T,N,8]"
-                                               : "heads first: declare it"),
-                  std::string::npos);
+        EXPECT_NE(
+            evidence_of(report).find(own == StatisticsOrder::tokens_first
+                                         ? "conforms if the kernel reads statistics as [T,N,8]"
+                                         : "heads first: declare this order"),
+            std::string::npos);
         EXPECT_NE(evidence_of(report).find(std::string("=") + std::string(to_string(own))),
                   std::string::npos);
       }

@@ -63,9 +63,9 @@ def test_tensors_lie_on_the_device_and_outputs_have_the_shapes_of_inputs(
     "kernel, dtype, words, reason",
     (
         (torch_cuda.flash, "fp32", "", "tensors of fp32"),
-        (torch_cuda.flash, "bf16", " --sparse_mode=3 --atten_mask=compressed", "a mask that is not causal with as many keys"),
+        (torch_cuda.flash, "bf16", " --sparse_mode=3 --atten_mask=compressed", "a mask other than the causal mask"),
         (torch_cuda.cudnn, "fp32", "", "tensors of fp32"),
-        (torch_cuda.efficient, "bf16", " --head_dim_v=16", "a head size of value other than that of query"),
+        (torch_cuda.efficient, "bf16", " --head_dim_v=16", "value and query with different head sizes"),
         (torch_cuda.flex, "bf16", " --head_dim=8 --head_dim_v=8", "a head size of 8"),
     ),
 )

@@ -358,7 +358,7 @@ def test_a_line_names_the_gradients() -> None:
         ),
         (
             assay.variant("forward", base="flash_attention_score", score="s * w", parameters={"w": 2.0}, bias_grad=True),
-            "score= and keep= of a forward",
+            "only score= and keep= for a forward operator",
         ),
     ],
     ids=lambda value: value.name if isinstance(value, assay.variants.Variant) else "",

@@ -164,9 +164,9 @@ def _members(report: Report) -> Mapping[str, Any]:
 
 _SENTENCES = {
     Part.FORWARD: "the forward is wrong{}",
-    Part.SAVED: "what the forward saved is wrong{}",
+    Part.SAVED: "the values that the forward saved are wrong{}",
     Part.BACKWARD: "the backward is wrong{}",
-    Part.SAVED_OR_BACKWARD: "the backward or what the forward saved is wrong{}",
+    Part.SAVED_OR_BACKWARD: "the backward or the values that the forward saved are wrong{}",
 }
 _TITLES = {
     "forward": "forward",

@@ -59,7 +59,7 @@ class Implementation:
             raise TypeError(f"{self.name} returned {type(outputs).__name__}; expected outputs by name")
         wanted = case.gradients if isinstance(case, Case) else []  # a decorated function may be called with anything
         if missing := [f"d{name}" for name in wanted if f"d{name}" not in outputs]:
-            raise Unsupported(f"{self.name} does not return {', '.join(missing)}, which the formula wants")
+            raise Unsupported(f"{self.name} does not return {', '.join(missing)}, which the formula requires")
         return outputs
 
     def unsupported(self, case: Case) -> str | None:
@@ -72,7 +72,7 @@ class Implementation:
 
     def on(self, device: str) -> Implementation:
         """Returns the implementation on a device. Raises TypeError unless the adapter accepts a device."""
-        takers = "the adapters of torch, torch_cuda, fla, flash_attn and npu accept one"
+        takers = "the adapters of torch, torch_cuda, fla, flash_attn and npu accept a device"
         raise TypeError(f"{self.name} does not accept a device, but '{device}' was given: {takers}")
 
     def ready(self) -> Implementation:

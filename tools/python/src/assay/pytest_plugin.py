@@ -56,7 +56,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     group.addoption("--assay-binary", metavar="PATH", help="path of the program assay [ASSAY, else PATH, else build folders]")
     group.addoption("--assay-cases", metavar="FILE", help="file of `assay export` with cases, instead of a plan")
     group.addoption("--assay-only", metavar="TEXT", help="cases whose replay line, with defaults written out, contains this text")
-    group.addoption("--assay-product", metavar="NAME", help="only calls on this product: a2 or a3")
+    group.addoption("--assay-product", metavar="NAME", help="only calls on this Atlas product: a2 or a3")
     group.addoption(
         "--assay-require-judged", metavar="N", type=int,
         help="cases of each test that must be judged, not skipped [a tenth, at least one]",

@@ -88,7 +88,7 @@ def first_deviation(
             continue
         array = np.asarray(computed[name])
         if np.iscomplexobj(array):
-            raise AssayError(f"{name} has complex numbers; those of the case are real")
+            raise AssayError(f"{name} has complex numbers; the numbers of the case are real")
         if array.shape != expected.shape:
             raise AssayError(f"{name} has the shape {array.shape}; the shape in the case is {expected.shape}")
         actual = array.astype(np.float64)

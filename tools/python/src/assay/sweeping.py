@@ -126,7 +126,7 @@ def gate(
     function, pass the value of KERNEL. report: the file for the results.
     """
     _require_strings(flags)
-    _refuse(flags, ("--report",), "is set by gate() itself: give it the argument report")
+    _refuse(flags, ("--report",), "is set by gate() itself: use the argument report of gate()")
     tool = Program(find_program(program))
     with tempfile.TemporaryDirectory(prefix="assay-") as folder:
         written = Path(folder) / "report.json" if report is None else Path(report)
@@ -234,4 +234,4 @@ def _refuse_for_parts(flags: Sequence[str]) -> None:
     for name, argument in _OF_MERGE.items():
         _refuse(flags, (name,), f"{why}: give sweep() the argument {argument}")
     parts = "run `assay sweep --shard i/n --store FILE` for each part and join the files with `assay merge`"
-    _refuse(flags, _STORES, f"keeps the cases of one process: without an executor, {parts}")
+    _refuse(flags, _STORES, f"stores the cases of only one process; instead of an executor, {parts}")

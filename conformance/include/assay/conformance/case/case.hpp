@@ -87,7 +87,7 @@ template <class CaseType, class Visitor>
 void visit_case_fields(CaseType& c, Visitor&& visit) {
   visit_fields(c.problem, visit);
   visit("entry_point", c.entry_point, "entry point");
-  visit("product", c.product, "product on which the operator is called");
+  visit("product", c.product, "Atlas product on which the operator is called");
   visit("inputs", c.inputs,
         "striding of the inputs, or NAME:STRIDING of some, e.g. dy:transposed,value:padded");
   visit("outputs", c.outputs, "striding of the outputs, or NAME:STRIDING of some");
@@ -118,7 +118,7 @@ void visit_case_fields(CaseType& c, Visitor&& visit) {
         "strict: a kernel must refuse calls that a page forbids and the vendor's code accepts; "
         "lenient: it may accept them");
   visit("rows", c.rows, "judged rows per batch and head, 0: all");
-  visit("seed", c.seed, "seed of every tensor");
+  visit("seed", c.seed, "seed from which all tensors are generated");
 }
 
 /// Returns a list as text, for example "3,2x512": numbers separated by commas, COUNTxNUMBER for a

@@ -91,15 +91,15 @@ inline constexpr std::array fact_texts = std::to_array<FactText>({
      "{0}({1}, {2}, {3}, {4}) is {5:.9g}; it must be 0 (residues of masked pairs up to {7:.9g} "
      "are accepted)"},
     {FactKind::exact_value, "exact_value",
-     "{0}({1}, {2}, {3}, {4}) is {5:.9g}; it is exactly {8} * 2^{9}, which {10} rounds ({11}) to "
-     "{6:.9g}"},
+     "{0}({1}, {2}, {3}, {4}) is {5:.9g}; the exact value is {8} * 2^{9}, which {10} rounds ({11}) "
+     "to {6:.9g}"},
     {FactKind::exact_tie, "exact_tie",
-     "{0}({1}, {2}, {3}, {4}) is {5:.9g}; it is exactly {8} * 2^{9}, which {10} rounds ({11}) to "
-     "{6:.9g} or {12:.9g}"},
+     "{0}({1}, {2}, {3}, {4}) is {5:.9g}; the exact value is {8} * 2^{9}, which {10} rounds ({11}) "
+     "to {6:.9g} or {12:.9g}"},
     {FactKind::wrong_element, "wrong_element", "{0}({1},{2},{3},{4}) {8}: {5:f}"},
     {FactKind::runs_differ, "runs_differ",
-     "{0}({1},{2},{3},{4}) is {5:.9g}, the other runs give {6:.9g}, they may differ by {7:.9g}: "
-     "{8}"},
+     "{0}({1},{2},{3},{4}) is {5:.9g}, the other runs give {6:.9g}; the allowed difference is "
+     "{7:.9g}: {8}"},
 
     {FactKind::storage_element, "storage_element", "{0}: storage element {1} {2}"},
     {FactKind::each_element, "each_element", "{0}: each of {1} elements {2}"},
@@ -138,9 +138,11 @@ inline constexpr std::array fact_texts = std::to_array<FactText>({
 
     {FactKind::nothing_found, "nothing_found", "no rule found a failure"},
     {FactKind::nothing_compared, "nothing_compared", "no element was compared"},
-    {FactKind::rms_too_large, "rms_too_large", "errors of {0} have R = {1:f}, limit {2:f}"},
+    {FactKind::rms_too_large, "rms_too_large",
+     "the root mean square R of the errors of {0} is {1:f}, limit {2:f}"},
     {FactKind::bias_too_large, "bias_too_large",
-     "errors of {0} have mean {1:f} sigma, counted away from zero (t = {2:f}), limit 0.08"},
+     "the mean of the errors of {0} is {1:f} sigma (positive: away from zero; t = {2:f}), limit "
+     "0.08"},
     {FactKind::uncertified, "uncertified",
      "{0} elements of {1} have a reference whose proven error (radius) exceeds 2^-10 tau, or a tau "
      "that is not finite"},
@@ -149,7 +151,7 @@ inline constexpr std::array fact_texts = std::to_array<FactText>({
      "zeros would pass in {0} of {1} of {2} heads, e.g. ({3},{4}): in these heads no expected "
      "value exceeds its tolerance"},
     {FactKind::nothing_exceeds_tolerance, "nothing_exceeds_tolerance",
-     "no output of this case exceeds its tolerance: only zeros and noise are expected"},
+     "no expected value of this case exceeds its tolerance, so outputs of zeros would pass"},
     {FactKind::too_many_exempt, "too_many_exempt",
      "{0} of {1} judged elements are exempt: staged values may overflow; the limit is 1 %"},
     {FactKind::weak_numerics, "weak_numerics",
@@ -180,22 +182,22 @@ inline constexpr std::array fact_texts = std::to_array<FactText>({
     {FactKind::tokens_first, "tokens_first", "[T,N,8]"},
     {FactKind::heads_first, "heads_first", "[N,T,8] sequence by sequence, heads first"},
     {FactKind::statistics_read, "statistics_read",
-     "statistics are read as {1}: declare it (numerics {0})"},
+     "the kernel reads statistics as {1}: declare this order (numerics {0})"},
     {FactKind::statistics_written, "statistics_written",
-     "statistics are written as {1}: declare it (numerics {0})"},
+     "the kernel writes statistics as {1}: declare this order (numerics {0})"},
     {FactKind::statistics_passed, "statistics_passed",
      "the statistics are passed as {0}, as the numerics declare"},
     {FactKind::statistics_expected, "statistics_expected",
      "the statistics are expected as {0}, as the numerics declare"},
     {FactKind::conforms_otherwise, "conforms_otherwise",
-     "conforms if {1}; in the order of the case it is {0}"},
+     "conforms if {1}; with the memory order of the case, the verdict is {0}"},
     {FactKind::conforms_but_not_small_call, "conforms_but_not_small_call",
      "it would conform if {0}; but a small call conforms only without this declaration, so no "
      "declaration is right for both calls"},
 
     {FactKind::relation_domain, "relation_domain", "the relation holds for {0}"},
     {FactKind::one_run, "one_run",
-     "all runs of the relation are the same run: the relation proves nothing here"},
+     "all runs of the relation have the same inputs: the relation proves nothing here"},
     {FactKind::all_zero, "all_zero", "every output is zero: the relation proves nothing"},
     {FactKind::too_large_to_relate, "too_large_to_relate",
      "runs of this size are only compared bit by bit, which is possible only if the kernel "
@@ -222,7 +224,7 @@ inline constexpr std::array fact_texts = std::to_array<FactText>({
      "results of a forward with a {0} are not judged"},
 
     {FactKind::forward_wrong, "forward_wrong", "the forward is wrong{0}"},
-    {FactKind::saved_wrong, "saved_wrong", "what the forward saved is wrong{0}"},
+    {FactKind::saved_wrong, "saved_wrong", "the values that the forward saved are wrong{0}"},
     {FactKind::backward_wrong, "backward_wrong", "the backward is wrong{0}"},
     {FactKind::pair_conforms, "pair_conforms", "forward and backward conform"},
     {FactKind::pair_with_saved_conforms, "pair_with_saved_conforms",
@@ -230,7 +232,7 @@ inline constexpr std::array fact_texts = std::to_array<FactText>({
     {FactKind::pair_undecided, "pair_undecided", "not conclusive"},
     {FactKind::pair_undecided_because, "pair_undecided_because", "not conclusive: {0}"},
     {FactKind::forward_gave_nothing, "forward_gave_nothing",
-     "the forward gave no results, so the gradient was not run"},
+     "the forward gave no results, so the gradient kernel was not run"},
     {FactKind::saved_not_finite, "saved_not_finite",
      "the saved {0} is not finite, so no gradient is expected"},
     {FactKind::numerics_differ, "numerics_differ",
@@ -239,7 +241,7 @@ inline constexpr std::array fact_texts = std::to_array<FactText>({
     {FactKind::file_without_numerics, "file_without_numerics",
      "the file states no numerics: judged as {0}"},
     {FactKind::inputs_of_file, "inputs_of_file",
-     "judged with the {0} of the file, not of the replay line"},
+     "judged with the {0} from the file, not from the replay line"},
     {FactKind::inputs_of_other_numerics, "inputs_of_other_numerics",
      "input '{0}' has digest {1}, but the replay line gives {2} for the numerics of the outputs: "
      "export the case again with the --numerics of the kernel"},
@@ -249,7 +251,7 @@ inline constexpr std::array fact_texts = std::to_array<FactText>({
     {FactKind::conforms_if, "conforms_if", "conforms if {0}"},
     {FactKind::may_conform_if, "may_conform_if", "may conform if {0}"},
     {FactKind::with_order_of_case, "with_order_of_case",
-     "{1}; with the interpretation of the case: {0}"},
+     "{1}; with the memory order of the case: {0}"},
 });
 
 /// Returns whether the list is in the order of the enumeration.

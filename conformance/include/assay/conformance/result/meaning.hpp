@@ -14,9 +14,10 @@ inline constexpr std::array<std::pair<Verdict, std::string_view>, 18> meanings{{
     {Verdict::conforms,
      "no rule found a failure, and every control (corrupted outputs) that applies was detected"},
     {Verdict::conforms_weak,
-     "no rule found a failure, but a wrong kernel might pass, too: a control was missed, all "
-     "expected values were zeros, the numerics are weak, or the kernel declares no order of the "
-     "TND statistics and reads another one than that of the case; does not count for coverage"},
+     "no rule found a failure, but a wrong kernel might pass, too: a control (corrupted outputs) "
+     "was not detected, all expected values were zeros, the numerics are weak, or the kernel "
+     "declares no memory order of the TND statistics and reads them in another order than that of "
+     "the case. The case does not count for coverage"},
     {Verdict::rejected_as_specified,
      "a forbidden call was refused with a status that the documents name"},
     {Verdict::rejected_other_code,
@@ -41,7 +42,8 @@ inline constexpr std::array<std::pair<Verdict, std::string_view>, 18> meanings{{
      "spent"},
     {Verdict::nondeterministic, "two runs differ although the kernel declares a fixed order"},
     {Verdict::rejected_wrongly,
-     "a legal call was refused, or a forbidden one with a status that contradicts the documents"},
+     "a legal call was refused, or a forbidden call was refused with a status that contradicts the "
+     "documents"},
     {Verdict::accepted_wrongly, "a forbidden call was accepted"},
     {Verdict::crash, "the implementation died, threw an exception, or gave a malformed answer"},
     {Verdict::timeout, "the implementation did not answer within its time"},

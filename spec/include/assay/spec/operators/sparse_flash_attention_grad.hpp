@@ -88,13 +88,14 @@ void visit_fields(Problem& p, Visitor&& visit) {
   visit("lengths_kv", p.lengths_kv, "TND: key length of every sequence");
   visit("head_dim_rope", p.head_dim_rope, "head size of the rope tensors: 64, or 0 without them");
   visit("value_form", p.value_form,
-        "given: value is passed and equals key; merged: it is null, and d_key has both gradients");
+        "given: value is passed and equals key; merged: value is null, and d_key is the sum of "
+        "both gradients");
   visit("scale_value", p.scale_value, "factor of the scores");
   visit("sparse_block_size", p.sparse_block_size, "keys of one listed block: 1, 8, 16, 32 or 64");
   visit("sparse_block_count", p.sparse_block_count, "entries of the list of each query");
   visit("sparse_mode", p.sparse_mode,
-        "0: a query sees every key that it lists; 3: the causal mask ends at the last key of the "
-        "last query");
+        "0: a query sees every key that it lists; 3: causal mask in which the last query sees all "
+        "keys up to the last one");
 }
 
 /// Return the extents of: query, out, d_out and d_query; key, value and their gradients; the rope

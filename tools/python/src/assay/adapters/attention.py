@@ -57,7 +57,7 @@ def not_offered(case: Case) -> str | None:
         return f"the operator {case.operator}"
     p: dict[str, Any] = dict(case.problem)
     if p["keep_prob"] != 1.0:
-        return "dropout with a given mask: frameworks draw their own mask"
+        return "dropout with a given mask: frameworks generate their own random mask"
     if p["head_dim_rope"] != 0:
         return "rope tensors in addition to query and key"
     if p["pse_shift"] != "none":

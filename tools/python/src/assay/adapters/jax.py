@@ -28,7 +28,7 @@ FP32_ON_GPU, FP16_ON_GPU = (",product=tf32", ",floor=0x1p-24") if ON_GPU else ("
 
 def _unsupported(case: Case) -> str | None:
     if case.problem["head_dim"] != case.problem["head_dim_v"]:
-        return "a head size of value other than that of query"
+        return "value and query with different head sizes"
     return not_offered(case)
 
 

@@ -141,7 +141,7 @@ def _flash_not_offered(case: Case) -> str | None:
     if not is_cpu(current_device()):
         return "a device other than the CPU"
     if case.problem["head_dim"] != case.problem["head_dim_v"]:
-        return "a head size of value other than that of query"
+        return "value and query with different head sizes"
     return not_offered(case)
 
 

@@ -164,7 +164,7 @@ def _not_offered(case: Case) -> str | None:
     if reason := not_offered(case):
         return reason
     if case.problem["head_dim"] != case.problem["head_dim_v"]:
-        return "a head size of value other than that of query"
+        return "value and query with different head sizes"
     return None
 
 
@@ -179,7 +179,7 @@ def _flash_not_offered(case: Case) -> str | None:
         return reason
     problems = attentions_of(case)
     if not (all(map(_sees_all, problems)) or all(map(_is_causal, problems))):
-        return "a mask other than causal with as many keys as queries"
+        return "a mask other than the causal mask of equal numbers of queries and keys"
     return None
 
 
@@ -188,7 +188,7 @@ def _flex_not_offered(case: Case) -> str | None:
         return reason
     head_dim: Any = case.problem["head_dim"]
     if head_dim < LEAST_HEAD_SIZE_OF_FLEX:
-        return f"a head size of {head_dim}: supported from {LEAST_HEAD_SIZE_OF_FLEX} on"
+        return f"a head size of {head_dim}: only sizes of at least {LEAST_HEAD_SIZE_OF_FLEX} are supported"
     return None
 
 

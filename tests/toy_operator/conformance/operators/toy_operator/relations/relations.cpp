@@ -9,7 +9,7 @@ using Rows = RelationParts<Op>::Rows;
 /// EDIT: relations between the results of several runs. Every correct kernel must satisfy them.
 constexpr Relation<Op> list[] = {
     {"scale_weight", "If weight is multiplied by a power of two, so is the output.",
-     Agreement::bits, is_not_fp16, "bf16, on numbers far from overflow and underflow",
+     Agreement::bits, is_not_fp16, "bf16, if all values are far from overflow and underflow",
      [](const Trial<Op>& base) { return scaled(base, &Rows::second); }}};
 
 }  // namespace
