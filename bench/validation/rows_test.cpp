@@ -13,7 +13,7 @@ namespace {
 
 const Adjust nothing = [](device::Spec&) {};
 
-TEST(Validation, OfHoldOutRowsIsOffByAtMost15PercentInTheMedian) {
+TEST(Validation, MedianErrorOfHoldOutRowsIsAtMost15Percent) {
   EXPECT_LE(hold_out_errors(validation_rows(nothing)).median, 0.15);
 }
 

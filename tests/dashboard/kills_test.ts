@@ -65,7 +65,7 @@ test("a bar and a track filter, a second click takes the filter away, and the ad
   }
 });
 
-test("alone it is all that the page shows; what takes most cases comes first", async () => {
+test("a kill table alone is all that the page shows, sorted by cases to kill", async () => {
   const page = await open(browser, "kills_alone.html");
   assert.deepEqual(await page.$$eval("#overview > *", (all) => all.filter((part) => !(part as HTMLElement).hidden).map((part) => part.id)),
     ["kills-section"]);

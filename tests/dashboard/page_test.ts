@@ -164,7 +164,7 @@ test("outputs of a file are judged again from that file, and the page asks for n
   assert.deepEqual(lines.filter((line) => line.includes(" run ") || (line.includes(" dump ") && line.includes(named))), []);
 });
 
-test("what does not apply is not counted as conforming", async () => {
+test("cases that do not apply are not counted as conforming", async () => {
   const made = embedded();
   const [first, ...others] = made.cases.filter((c) => c.verdict === "conforms");
   made.cases = [first!, ...others.slice(0, 3).map((c) => ({ ...c, verdict: "not_applicable" }))];

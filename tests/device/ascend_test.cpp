@@ -71,7 +71,7 @@ TEST(Spec, GivesEveryAssumedNumberARangeThatHoldsIt) {
     }
 }
 
-TEST(Spec, OfA2Is910B2With24CoresAt1800MHz) {
+TEST(Spec, A2Is910B2With24CoresAt1800MHz) {
   const device::Spec spec = device::a2();
   EXPECT_EQ(spec.sku, "910B2");
   EXPECT_EQ(spec.cores.cube.value, 24);
@@ -91,7 +91,7 @@ TEST(Spec, ListsTheSmaller910B4WithItsOwnMemories) {
 
 /// The number of cores, the clock rate, and the rates of 16-bit and fp32 products have a published
 /// source for every chip.
-TEST(Spec, OfEveryDieHasThePublishedRates) {
+TEST(Spec, EveryDieHasThePublishedRates) {
   struct Published {
     const char* name;
     double cores, half, single;

@@ -9,7 +9,7 @@ using namespace assay::device;
 constexpr Bytes half = {2}, single = {4};
 constexpr std::int64_t kib = 1024;
 
-TEST(Cost, OfALoneCubeTileIsStartAndOneCyclePerFractal) {
+TEST(Cost, CubeTileCostsItsStartAndOneCyclePerFractal) {
   const Spec spec = a2();
   EXPECT_EQ(mmad(spec, {128, 128, 128, half}).count, 6 + 512);
   EXPECT_EQ(mmad(spec, {128, 128, 128, single}).count, 6 + 2048);
@@ -28,7 +28,7 @@ TEST(Cost, CutsRowsIntoPackagesGreedily) {
   EXPECT_EQ(sizes(32), (std::vector<std::int64_t>{32}));
 }
 
-TEST(Cost, OfAPureStreamReachesTheBandwidth) {
+TEST(Cost, PureStreamReachesTheBandwidth) {
   const Spec spec = a2();
   const double bytes = 64.0 * 1024 * 1024;
   const Bytes size = {static_cast<std::int64_t>(bytes)};
@@ -38,7 +38,7 @@ TEST(Cost, OfAPureStreamReachesTheBandwidth) {
   EXPECT_NEAR(bytes / seconds_of(spec, hbm_time(spec, size)), 0.93 * 1.6e12, 1);
 }
 
-TEST(Cost, OfStridedRowsFallsWithTheirLength) {
+TEST(Cost, RateOfStridedRowsFallsWithTheirLength) {
   Spec spec = a2();
   spec.rates.package.value = 5.8;
   const auto rate = [&](std::int64_t row) {
@@ -72,7 +72,7 @@ TEST(Cost, ReproducesTheWorkedNumbersOfABlock) {
   EXPECT_NEAR(ub_to_gm_transfer(spec, {32 * kib}).count, 410, 1);
 }
 
-TEST(Cost, OfTheSoftmaxOfHalfABlockIsThatOfSection63) {
+TEST(Cost, SoftmaxOfHalfABlockTakesAbout2280Cycles) {
   const Spec spec = a2();
   const auto& v = spec.vector;
   double total = 0;

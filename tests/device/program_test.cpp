@@ -32,7 +32,7 @@ TEST(Program, LetsQueuesWorkSideBySideAndEachInOrder) {
   EXPECT_EQ(result.busy[static_cast<std::size_t>(Pipe::cube)].count, 60);
 }
 
-TEST(Program, OfAQueueNeverOvertakesAnInstructionThatWaits) {
+TEST(Program, QueueNeverOvertakesAWaitingInstruction) {
   // The first product waits for a load until cycle 100. The second product needs no load, but waits
   // in the same queue for the first one.
   Program program;
@@ -90,12 +90,12 @@ Cycles through_buffers(std::size_t buffers, double move, double compute, int ste
   return run(program, plenty).makespan;
 }
 
-TEST(Ring, OfTwoBuffersHidesTheShorterOfMoveAndCompute) {
+TEST(Ring, TwoBuffersHideTheShorterOfMoveAndCompute) {
   EXPECT_EQ(through_buffers(2, 100, 60, 10).count, 10 * 100 + 60);
   EXPECT_EQ(through_buffers(2, 60, 100, 10).count, 60 + 10 * 100);
 }
 
-TEST(Ring, OfOneBufferAddsThem) { EXPECT_EQ(through_buffers(1, 100, 60, 10).count, 1600); }
+TEST(Ring, OneBufferAddsMoveAndCompute) { EXPECT_EQ(through_buffers(1, 100, 60, 10).count, 1600); }
 
 TEST(Ring, FaultsWhereAKernelWouldWaitForItself) {
   Ring ring(1);

@@ -232,7 +232,7 @@ INSTANTIATE_TEST_SUITE_P(Answers, Plugin, testing::ValuesIn(answers), test_name)
 
 /// If a worker process has no free file descriptor for the tensors of the next call, the judge
 /// replaces the worker and repeats the call.
-TEST(PluginThatPoisonsItsWorker, MuchLaterIsNotAFaultOfTheNextCase) {
+TEST(PluginThatPoisonsItsWorker, DelayedPoisonIsNotAFaultOfTheNextCase) {
   const Hostilities hostilities("lowers its descriptors much later");
   const auto kernel = opened(15);
   const auto cases = two_cases();

@@ -56,10 +56,10 @@ TEST_F(LargeOffsets, FailNoHealthyKernel) {
     EXPECT_EQ(verdict_of(line, healthy), Verdict::conforms) << line;
 }
 
-TEST_F(LargeOffsets, OfDropoutInThirtyOneBitsAreSeen) {
+TEST_F(LargeOffsets, DropoutOffsetsIn31BitsAreDetected) {
   expect_failure(large_dropout, "drop_bits_in_31_bits");
 }
-TEST_F(LargeOffsets, OfTheMaskInThirtyOneBitsAreSeen) {
+TEST_F(LargeOffsets, MaskOffsetsIn31BitsAreDetected) {
   expect_failure(large_mask, "mask_elements_in_31_bits");
 }
 

@@ -3,15 +3,15 @@
 namespace assay::conformance {
 namespace {
 
-TEST(LargeSizeMutants, OfTheUsualShapeIsKilledByAPlannedCase) {
+TEST(LargeSizeMutants, UsualShapeMutantIsKilledByAPlannedCase) {
   testing::expect_killed_as_planned("usual_shape");
 }
 
-TEST(LargeSizeMutants, OfOnePairIsKilledByAPlannedCase) {
+TEST(LargeSizeMutants, OnePairMutantIsKilledByAPlannedCase) {
   testing::expect_killed_as_planned("one_pair");
 }
 
-TEST(LargeSizeMutants, OfMoreScoresThan24BitsCountIsKilledByAPlannedCase) {
+TEST(LargeSizeMutants, ScoresInFloatMutantIsKilledByAPlannedCase) {
   testing::expect_killed_as_planned("scores_in_float");
 }
 

@@ -56,10 +56,10 @@ void expect_killed(const std::vector<mutants::MutantOf<Op>>& bugs) {
   }
 }
 
-TEST(StrideMutants, OfAttentionFailInTheDefaultSweep) {
+TEST(StrideMutants, AttentionMutantsFailInTheDefaultSweep) {
   expect_killed<spec::FlashAttentionScoreGrad>(mutants::stride_mutants());
 }
-TEST(StrideMutants, OfCompressionFailInTheDefaultSweep) {
+TEST(StrideMutants, CompressionMutantsFailInTheDefaultSweep) {
   expect_killed<spec::NsaCompressGrad>(mutants::compress::grad::stride_mutants());
 }
 /// Returns the faulty kernels of a forward operator that use strides or offsets wrongly. Their
@@ -77,12 +77,12 @@ std::vector<mutants::MutantOf<Op>> of_strides() {
   return all;
 }
 
-TEST(StrideMutants, OfForwardsFailInTheDefaultSweep) {
+TEST(StrideMutants, ForwardMutantsFailInTheDefaultSweep) {
   expect_killed<spec::NsaCompress>(of_strides<spec::NsaCompress>());
   expect_killed<spec::NsaSelectedAttention>(of_strides<spec::NsaSelectedAttention>());
   expect_killed<spec::FlashAttentionScore>(of_strides<spec::FlashAttentionScore>());
 }
-TEST(StrideMutants, OfSelectedAttentionFailInTheDefaultSweep) {
+TEST(StrideMutants, SelectedAttentionMutantsFailInTheDefaultSweep) {
   expect_killed<spec::NsaSelectedAttentionGrad>(mutants::selected::stride_mutants());
 }
 

@@ -100,7 +100,7 @@ class HostilePacks(unittest.TestCase):
                     make(pack / name)
                     self.assert_refused(pack, reason)
 
-    def test_what_is_missing_is_named(self):
+    def test_a_missing_member_is_named(self):
         for name in MEMBERS:
             with self.subTest(name):
                 pack = self.copy()
@@ -222,7 +222,7 @@ class HostilePacks(unittest.TestCase):
             self.assertIn("not the manifest.json of a pack", done.stderr)
             self.assertEqual(((other / "manifest.json").read_text(), os.listdir(other)), (text, ["manifest.json"]))
 
-    def test_what_a_killed_writer_left_becomes_a_pack(self):
+    def test_a_pack_of_a_killed_writer_can_be_completed(self):
         pack = self.path / "killed"
         start = time.monotonic()
         begin(pack).communicate()

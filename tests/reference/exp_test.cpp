@@ -52,7 +52,7 @@ TEST(Exp, IsWithinItsStatedErrorForSmallAndForPositiveArguments) {
 }
 
 /// The certification of references (proving their error radii) relies on this accuracy.
-TEST(Exp, InManyDigitsIsGoodToTwoToTheMinus240) {
+TEST(Exp, ManyDigitsAreGoodToTwoToTheMinus240) {
   using Hundred = boost::multiprecision::cpp_bin_float_100;
   Hundred worst = 0;
   for (int k = 0; k < 4000; ++k) {
@@ -68,7 +68,7 @@ TEST(Exp, InManyDigitsIsGoodToTwoToTheMinus240) {
   EXPECT_GT(worst, 0x1p-252);
 }
 
-TEST(Exp, OfZeroIsOne) {
+TEST(Exp, ZeroGivesOne) {
   EXPECT_EQ(exp(0.0), 1.0);
   EXPECT_EQ(exp(-0.0), 1.0);
 }

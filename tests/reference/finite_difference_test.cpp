@@ -82,7 +82,7 @@ Problem with_one_group(Problem problem) {
   return problem;
 }
 
-TEST_P(QuadDifferences, OfTheForwardAgreeWithTheGradientTo1e10) {
+TEST_P(QuadDifferences, ForwardDifferencesAgreeWithTheGradientTo1e10) {
   expect_agreement<Quad>(with_one_group(GetParam().problem));
 }
 
@@ -154,14 +154,14 @@ std::string name_of(const Combination& c) {
 
 class CombinedDifferences : public testing::TestWithParam<Combination> {};
 
-TEST_P(CombinedDifferences, OfTheForwardAgreeWithTheGradientTo1e10) {
+TEST_P(CombinedDifferences, ForwardDifferencesAgreeWithTheGradientTo1e10) {
   expect_agreement<Quad>(problem_of(GetParam()));
 }
 
 INSTANTIATE_TEST_SUITE_P(All, CombinedDifferences, testing::ValuesIn(combinations()),
                          [](const auto& tested) { return name_of(tested.param); });
 
-TEST(FiftyDifferences, OfTheForwardAgreeWithTheGradientTo1e10) {
+TEST(FiftyDifferences, ForwardDifferencesAgreeWithTheGradientTo1e10) {
   expect_agreement<Fifty>(with_one_group(small_problems()[1].problem));
 }
 

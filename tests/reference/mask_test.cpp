@@ -247,18 +247,18 @@ std::vector<std::vector<std::int64_t>> excluded(const UserMask& user) {
 
 using Quadruples = std::vector<std::vector<std::int64_t>>;
 
-TEST(Mask, OfShapeSsIsTheSameForEveryBatchAndHead) {
+TEST(Mask, ShapeSsIsTheSameForEveryBatchAndHead) {
   const Quadruples everywhere = {{0, 0, 1, 2}, {0, 1, 1, 2}, {1, 0, 1, 2}, {1, 1, 1, 2}};
   EXPECT_EQ(excluded(user_mask(spec::MaskShape::ss, 5)), everywhere);
   EXPECT_EQ(excluded(user_mask(spec::MaskShape::one_one_ss, 5)), everywhere);
 }
 
-TEST(Mask, OfShapeB1SsIsTheSameForEveryHead) {
+TEST(Mask, ShapeB1SsIsTheSameForEveryHead) {
   EXPECT_EQ(excluded(user_mask(spec::MaskShape::b_one_ss, 6 + 4)),
             (Quadruples{{1, 0, 1, 1}, {1, 1, 1, 1}}));
 }
 
-TEST(Mask, OfShapeBnssIsReadAtItsOwnElement) {
+TEST(Mask, ShapeBnssIsReadAtItsOwnElement) {
   EXPECT_EQ(excluded(user_mask(spec::MaskShape::bnss, 12 + 6 + 1)), (Quadruples{{1, 1, 0, 1}}));
 }
 

@@ -65,21 +65,21 @@ void expect_values(const Problem& p, const spec::Tensor& pse, const Expected& ex
   }
 }
 
-TEST(PositionBias, OfShapeBnssIsItsOwnElement) {
+TEST(PositionBias, ShapeBnssIsReadAtItsOwnElement) {
   const Problem p = with_pse(1, PseShape::bnss);
   expect_values(p, tabulated(p, digits), [](auto b, auto n, auto i, auto j) {
     return digits({b, n, i, j});
   });
 }
 
-TEST(PositionBias, OfShapeBn1sIsTheSameForEveryQuery) {
+TEST(PositionBias, ShapeBn1sIsTheSameForEveryQuery) {
   const Problem p = with_pse(0, PseShape::bn1s);
   expect_values(p, tabulated(p, digits), [](auto b, auto n, auto, auto j) {
     return digits({b, n, 0, j});
   });
 }
 
-TEST(PositionBias, OfShape1NssIsTheSameForEveryBatch) {
+TEST(PositionBias, Shape1NssIsTheSameForEveryBatch) {
   const Problem p = with_pse(1, PseShape::one_nss);
   expect_values(p, tabulated(p, digits), [](auto, auto n, auto i, auto j) {
     return digits({0, n, i, j});
@@ -88,7 +88,7 @@ TEST(PositionBias, OfShape1NssIsTheSameForEveryBatch) {
 
 /// The bias has rows and columns for the longest sequence. Queries and keys are counted from the
 /// start of their own sequence.
-TEST(PositionBias, OfListedShapesInTndBeginsAtEverySequence) {
+TEST(PositionBias, ListedShapesInTndBeginAtEverySequence) {
   const auto ragged = [](PseShape shape) {
     return with_lengths(with_pse(1, shape), {1, 4, 2}, {3, 1, 5});
   };
@@ -139,14 +139,14 @@ TEST(PositionBias, PackedByScoresLiesSequenceBySequence) {
   });
 }
 
-TEST(PositionBias, OfSlopesIsMinusTheSlopeTimesTheDistance) {
+TEST(PositionBias, SlopesGiveMinusTheSlopeTimesTheDistance) {
   const Problem p = with_pse(2, PseShape::slopes_n);
   expect_values(p, tabulated(p, digits), [](auto, auto n, auto i, auto j) {
     return -digits({n}) * std::abs(static_cast<double>(j - i));
   });
 }
 
-TEST(PositionBias, OfSlopesOfBatchesTakesTheRootOfTheDistanceInTypeThree) {
+TEST(PositionBias, SlopesOfBatchesTakeTheRootOfTheDistanceInTypeThree) {
   const Problem p = with_pse(3, PseShape::slopes_bn);
   expect_values(p, tabulated(p, digits), [](auto b, auto n, auto i, auto j) {
     return -digits({b, n}) * std::sqrt(std::abs(static_cast<double>(j - i)));
@@ -207,7 +207,7 @@ spec::Tensor last_rows(const Problem& p) {
   return tensor;
 }
 
-TEST(PositionBias, OfTheLast1024RowsIsThatOfTheDistanceInEveryRow) {
+TEST(PositionBias, Last1024RowsGiveTheBiasOfTheDistanceInEveryRow) {
   for (const std::int64_t seq : {1024, 1025, 2100}) {
     const Problem p = compressed(PseShape::bnhs, seq);
     const spec::Tensor pse = last_rows(p);
@@ -218,7 +218,7 @@ TEST(PositionBias, OfTheLast1024RowsIsThatOfTheDistanceInEveryRow) {
   }
 }
 
-TEST(PositionBias, OfTheLast1024RowsOfOneBatchIsTheSameInAll) {
+TEST(PositionBias, Last1024RowsOfOneBatchServeAllBatches) {
   const Problem p = compressed(PseShape::one_nhs, 1100);
   const spec::Tensor pse = last_rows(p);
   const PositionBias bias(p, &pse);
@@ -226,7 +226,7 @@ TEST(PositionBias, OfTheLast1024RowsOfOneBatchIsTheSameInAll) {
   EXPECT_EQ(bias.value(1, 1, 1050, 3), of_distance(0, 1, 1047));
 }
 
-TEST(PositionBias, OfTheLast1024RowsServesPackedSequencesOfAnyLength) {
+TEST(PositionBias, Last1024RowsServePackedSequencesOfAnyLength) {
   const Problem p = with_lengths(compressed(PseShape::bnhs, 0), {7, 1300, 1}, {7, 1300, 1});
   const spec::Tensor pse = last_rows(p);
   const PositionBias bias(p, &pse);
@@ -236,14 +236,14 @@ TEST(PositionBias, OfTheLast1024RowsServesPackedSequencesOfAnyLength) {
   EXPECT_EQ(bias.value(2, 0, 0, 0), of_distance(2, 0, 0));
 }
 
-TEST(PositionBias, OfTheLast1024RowsServesTensorsOfFewColumns) {
+TEST(PositionBias, Last1024RowsServeTensorsOfFewColumns) {
   const Problem p = with_lengths(compressed(PseShape::bnhs, 0), {5, 9}, {5, 9});
   const spec::Tensor pse = last_rows(p);
   EXPECT_EQ(PositionBias(p, &pse).value(1, 0, 8, 0), of_distance(1, 0, 8));
   EXPECT_EQ(PositionBias(p, &pse).value(0, 1, 3, 3), of_distance(0, 1, 0));
 }
 
-TEST(PositionBias, OfNoTensorIsZero) {
+TEST(PositionBias, MissingTensorGivesZero) {
   const spec::Tensor scalar = spec::contiguous_tensor(spec::DType::fp32, {});
   const Problem p = with_pse(1, PseShape::absent);
   for (const spec::Tensor* none : {static_cast<const spec::Tensor*>(nullptr), &scalar}) {

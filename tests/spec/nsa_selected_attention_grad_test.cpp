@@ -106,7 +106,7 @@ TEST(SelectedConstraints, EveryContradictionIsANoteOfSomeRow) {
   expect_contradictions_in_notes<Op>("NSAS-Q", 21);
 }
 
-TEST(SelectedConstraints, WhatThePageOffersIsLegal) {
+TEST(SelectedConstraints, CallsThatThePageOffersAreLegal) {
   EXPECT_EQ(broken_by(Asked{.problem = {.head_dim = 128, .head_dim_v = 192}}.call()), Ids{});
   Call<Op> bytes =
       Asked{.problem = {.sparse_mode = 2, .atten_mask = SelectedMask::compressed}}.call();

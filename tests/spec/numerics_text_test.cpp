@@ -22,7 +22,7 @@ bool has(const std::string& text, const std::string& part) {
   return text.find(part) != std::string::npos;
 }
 
-TEST(NumericsText, OfNothingIsTheDefault) {
+TEST(NumericsText, EmptyTextGivesTheDefault) {
   EXPECT_EQ(numerics_from_text("", DType::bf16), Numerics{});
   EXPECT_EQ(numerics_from_text(" \t", DType::fp32), Numerics{});
 }

@@ -242,7 +242,7 @@ TEST(FlashConstraints, ARowIsDocumentedWhereAPageOfTheSeedsSaysIt) {
 
 /// The documentation of g1 and g2 does not list the statistics and the output of the forward, so it
 /// does not state requirements for them.
-TEST(FlashConstraints, WhatAPageDoesNotListItDoesNotDocument) {
+TEST(FlashConstraints, PageCoversOnlyTheTensorsThatItLists) {
   for (const auto member : {&Op::Parameters::softmax_max, &Op::Parameters::softmax_sum,
                             &Op::Parameters::attention_in}) {
     auto call = Asked{}.call();

@@ -36,7 +36,7 @@ TEST(RuleOfDocuments, HasASentenceForEveryStanding) {
     EXPECT_TRUE(sentences.insert(sentence_of(standing)).second) << name;
 }
 
-TEST(RuleOfDocuments, WhatUpstreamAloneStatesBindsUnlessItIsSwitchedOff) {
+TEST(RuleOfDocuments, UpstreamRequirementBindsUnlessSwitchedOff) {
   const Policy without{.upstream = Upstream::off};
   const auto& heads = requirement_of<Op>("FAG-C38");
   EXPECT_TRUE(heads.binds(FlashEntryPoint::g1, {}));
@@ -47,7 +47,7 @@ TEST(RuleOfDocuments, WhatUpstreamAloneStatesBindsUnlessItIsSwitchedOff) {
 
 /// The documentation forbids these calls, but the vendor's own code accepts them. A kernel may
 /// accept or refuse such a call ("open").
-TEST(RuleOfDocuments, WhatThePageForbidsAndTheVendorAcceptsIsOpen) {
+TEST(RuleOfDocuments, CallForbiddenByThePageAndAcceptedByTheVendorIsOpen) {
   const Policy strict{.documents = Documents::strict};
   const std::pair<std::string_view, FlashEntryPoint> open[] = {
       {"FAG-C43", FlashEntryPoint::u1},  {"FAG-C43", FlashEntryPoint::u2},

@@ -30,7 +30,7 @@ TYPED_TEST(Spelling, RoundTripsAndIsUnique) {
   }
 }
 
-TYPED_TEST(Spelling, OfNothingElseIsRead) {
+TYPED_TEST(Spelling, UnknownTextIsNotParsed) {
   EXPECT_FALSE(spellings_of<TypeParam>.parse("?").has_value());
   EXPECT_FALSE(spellings_of<TypeParam>.parse("").has_value());
 }
@@ -39,7 +39,7 @@ TEST(Spellings, ListTheirChoicesInOrder) {
   EXPECT_EQ(spellings_of<Layout>.choices(), "BSH, SBH, BSND, BNSD, TND");
 }
 
-TEST(VisitFields, OfAProblemNamesEveryFieldOnceWithAMeaning) {
+TEST(VisitFields, EveryFieldOfAProblemHasAUniqueNameAndAMeaning) {
   const FlashAttentionScoreGrad::Problem problem;
   std::set<std::string_view> names;
   visit_fields(problem, [&](std::string_view name, const auto&, std::string_view meaning) {
@@ -49,7 +49,7 @@ TEST(VisitFields, OfAProblemNamesEveryFieldOnceWithAMeaning) {
   EXPECT_EQ(names.size(), 31u);
 }
 
-TEST(VisitFields, OfAProblemReachesEveryMember) {
+TEST(VisitFields, EveryMemberOfAProblemIsVisited) {
   const FlashAttentionScoreGrad::Problem plain;
   int fields = 0;
   visit_fields(plain, [&](std::string_view, const auto&, std::string_view) { ++fields; });
@@ -83,7 +83,7 @@ TEST(NumericsPresets, AreFoundByNameAndDifferFromEachOther) {
   EXPECT_EQ(numerics_presets().size(), 6u);
 }
 
-TEST(NumericsPresets, OfCompressionStageNothingOnADevice) {
+TEST(NumericsPresets, CompressionPresetsStageNothingOnADevice) {
   for (const DType dtype : {DType::fp16, DType::bf16}) {
     const Numerics device = numerics_preset("ascend_a2", dtype, "nsa_compress_grad");
     EXPECT_EQ(device.stage, DType::fp32);

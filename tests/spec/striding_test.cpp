@@ -88,7 +88,7 @@ TEST(Far, SpansMoreElementsThan31BitsCount) {
   EXPECT_FALSE(is_sparse(nothing));
 }
 
-TEST(Strides, OfSomeTensorsLeaveTheOthersAlone) {
+TEST(Strides, StridesOfSomeTensorsLeaveTheOthersContiguous) {
   Strides inputs;
   inputs.set("dy", Striding::transposed);
   inputs.set("value", Striding::padded);

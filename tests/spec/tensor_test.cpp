@@ -58,7 +58,7 @@ TEST(Layout, GivesTheDocumentedShapes) {
 /// Three sequences with 2, 0 and 4 tokens.
 const Extents ragged{.batch = 3, .heads = 3, .seq = 4, .dim = 5, .ends = {2, 2, 6}};
 
-TEST(Extents, OfUnequalLengthsCountTokensAndRows) {
+TEST(Extents, UnequalLengthsCountTokensAndRows) {
   EXPECT_EQ(ragged.tokens(), 6);
   EXPECT_EQ(ragged.rows(), 18);
   EXPECT_EQ(ragged.length(0), 2);
@@ -82,7 +82,7 @@ TEST(Extents, NumberTheirRowsBatchByBatchAndFindThemAgain) {
   }
 }
 
-TEST(HeadIndex, OfUnequalLengthsStartsEverySequenceAfterThePreviousOne) {
+TEST(HeadIndex, EverySequenceStartsAfterThePreviousOne) {
   const Tensor tensor = contiguous_tensor(DType::fp16, shape_of(Layout::tnd, ragged));
   const HeadIndex index(tensor, Layout::tnd, ragged);
   EXPECT_EQ(index(0, 0, 0, 0), 0);
@@ -120,7 +120,7 @@ TEST(Tensor, ViewsItsElementsInRowMajorOrder) {
   EXPECT_EQ(viewed_elements(tensor), (std::vector<std::int64_t>{5, 15, 25, 6, 16, 26}));
 }
 
-TEST(Tensor, OfRankZeroViewsOneElementAndAnEmptyOneNone) {
+TEST(Tensor, RankZeroViewsOneElementAndAnEmptyTensorNone) {
   EXPECT_EQ(viewed_elements({.shape = {}, .strides = {}, .offset = 4, .bytes = {}}),
             std::vector<std::int64_t>{4});
   EXPECT_TRUE(viewed_elements(contiguous_tensor(DType::fp32, {2, 0, 3})).empty());
@@ -189,14 +189,14 @@ RC_GTEST_PROP(Striding, KeepsElementsApartAndInsideTheStorage, ()) {
   }
 }
 
-TEST(Striding, OfAPaddedViewLeavesStorageThatNoElementReaches) {
+TEST(Striding, PaddedViewLeavesStorageThatNoElementReaches) {
   const Tensor tensor = numbered({2, 3, 4}, Striding::padded);
   EXPECT_GT(tensor.offset, 0);
   EXPECT_GT(tensor.strides[1], 4);
   EXPECT_GT(tensor.bytes.size() / 4, 24u);
 }
 
-TEST(Striding, OfATransposedViewExchangesTheFirstTwoAxes) {
+TEST(Striding, TransposedViewExchangesTheFirstTwoAxes) {
   const Tensor tensor = numbered({2, 3, 4}, Striding::transposed);
   EXPECT_EQ(tensor.strides, (Shape{4, 8, 1}));
   EXPECT_EQ(tensor.bytes.size() / 4, 24u);

@@ -440,7 +440,7 @@ TEST_F(KnownFailures, CountWhereTheyFailOtherwise) {
   EXPECT_PRED2(has, result.out, "accepted_wrongly, not crash as listed: " + lines_[0]);
 }
 
-TEST_F(KnownFailures, ThatAreRepairedAreToBeRemoved) {
+TEST_F(KnownFailures, RepairedFailureIsReportedForRemoval) {
   lines_ = {"flash_attention_score_grad --seq_q=3 --seq_kv=5 --head_dim=8 --head_dim_v=8"};
   std::ofstream(folder_ / "lines.txt") << lines_[0];
   const Answer result = swept(known(0, "2999-12-31", "nonconformant_proven"), {}, "flash_like");
@@ -456,7 +456,7 @@ TEST_F(KnownFailures, DoNotEndASweepThatFailsFast) {
   EXPECT_EQ(lines_of(report_at(folder_ / "r.json")).back(), lines_[1]);
 }
 
-TEST_F(KnownFailures, OfAFileThatIsWrongAreNamed) {
+TEST_F(KnownFailures, ErrorsInTheFileAreNamed) {
   for (const auto& [text, said] : std::initializer_list<std::pair<std::string, std::string>>{
            {"tomorrow crash " + lines_[0], "known.txt:1: 'tomorrow'; expected a day"},
            {"\n2999-13-31 crash " + lines_[0], "known.txt:2: '2999-13-31'; expected a day"},

@@ -431,7 +431,7 @@ TEST(Decisions, TheHandbookRepeatsTheRulesAndTheMeaningOfEveryVerdict) {
   }
 }
 
-TEST(Decisions, OfARuleThatDoesNotGiveTheVerdictAreRefused) {
+TEST(Decisions, RuleThatCannotGiveTheVerdictIsRefused) {
   EXPECT_EQ(Decision(Rule::determinism, {}).value(), Verdict::nondeterministic);
   EXPECT_THROW(Decision(Rule::bound, {}), std::invalid_argument);
   EXPECT_THROW(Decision(Rule::bound, conformance::Ground::died, {}), std::invalid_argument);

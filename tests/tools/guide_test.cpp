@@ -16,7 +16,7 @@ using cli::CommandGuide;
 
 Answer said(const std::string& line) { return answer(registry_of({"flash_like"}), words(line)); }
 
-TEST(Help, OfACommandIsWhatItsFlagGives) {
+TEST(Help, HelpCommandPrintsTheSameAsTheFlag) {
   for (const std::string command :
        {"sweep", "run flash_attention_score_grad", "export", "report", "help"}) {
     const Answer asked = said("help " + command), flag = said(command + " --help");
@@ -27,7 +27,7 @@ TEST(Help, OfACommandIsWhatItsFlagGives) {
   EXPECT_EQ(said("help").out, said("--help").out);
 }
 
-TEST(Help, OfAnUnknownCommandIsRefused) {
+TEST(Help, UnknownCommandIsRefused) {
   EXPECT_PRED2(has, said("help swep").err,
                std::string("no command 'swep'; did you mean 'sweep'? 'assay' takes"));
   EXPECT_PRED2(has, said("help run flash").err, std::string("? 'assay run' takes flash_"));

@@ -100,7 +100,7 @@ Json judged(const std::string& manner, const std::vector<std::string>& flags = {
   return Json::array({Json::parse(result.out)});
 }
 
-TEST(Isolation, WhatAKernelDoesToMemoryIsAFinding) {
+TEST(Isolation, MemoryViolationsOfAKernelAreFindings) {
   EXPECT_EQ(judged("naive")[0]["verdict"], "conforms");
   expect_found(judged("overflowing"), "nonconformant_structural",
                "1 byte after the storage of dq, at a distance of 1");
@@ -188,7 +188,7 @@ void expect_usage(const Answer& result, const std::vector<std::string>& parts) {
   for (const std::string& part : parts) EXPECT_PRED2(has, result.err, part);
 }
 
-TEST(Usage, WhatCannotBeOpenedIsNamed) {
+TEST(Usage, ImplementationThatCannotBeOpenedIsNamed) {
   const auto run = [](std::vector<std::string> flags) {
     flags.insert(flags.begin(), {"run", std::string(Op::name)});
     return answer(registry(), std::move(flags));

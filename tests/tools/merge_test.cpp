@@ -123,7 +123,7 @@ INSTANTIATE_TEST_SUITE_P(Merge, Whole, testing::Values(numbers, failures, refusa
 
 /// Checks that the test sweeps contain what the merge tests need: shrunk cases, covered pairs of
 /// field values, and failing cases with and without stored tensors.
-TEST(Merge, OfTheseSweepsIsNotTrivial) {
+TEST(Merge, TestSweepsAreNotTrivial) {
   const Folder folder;
   swept(numbers, {"--report", folder / "numbers.json"});
   const OrderedJson summary = ordered_report_at(folder / "numbers.json")["summary"];
@@ -249,7 +249,7 @@ TEST(Merge, PartsOfAnotherSweepAreNamedWithWhatDiffers) {
   }
 }
 
-TEST(Merge, WhatCannotBeJoinedOrWrittenIsNamed) {
+TEST(Merge, PartsThatCannotBeJoinedOrWrittenAreNamed) {
   const Folder folder;
   sweep_in_parts(refusals, folder);
   swept(refusals, {"--store", folder / "whole.h5"});

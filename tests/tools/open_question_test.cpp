@@ -83,7 +83,7 @@ TEST(OpenQuestion, RefusingWhatThePagesAllowIsAVerdict) {
 
 /// With --documents=strict the kernel must refuse calls about which the documentation leaves a
 /// question open.
-TEST(OpenQuestion, WhatIsOpenMustBeRefusedWhereTheDocumentsAreTakenStrictly) {
+TEST(OpenQuestion, OpenCallMustBeRefusedIfTheDocumentsAreStrict) {
   cli::Registry registry;
   registry.add<Op>({.name = "accepting",
                     .summary = "accepts every call",
@@ -127,7 +127,7 @@ TEST(OpenQuestion, StatusIsExpectedOnlyIfTheDocumentsNameIt) {
   EXPECT_TRUE(named.out.starts_with("rejected_wrongly")) << named.out << named.err;
 }
 
-TEST(OpenQuestion, WhatUpstreamAloneForbidsCanBeAskedForWithoutIt) {
+TEST(OpenQuestion, UpstreamRestrictionCanBeSwitchedOff) {
   for (const int phase : {1, 2}) {
     const Answer bound = refused(untyped, phase);
     EXPECT_EQ(bound.code, 2) << bound.out;

@@ -42,7 +42,7 @@ cli::Registry registry_of_empty() {
 
 std::int64_t lines_in(const std::string& text) { return std::ranges::count(text, '\n'); }
 
-TEST(Sweep, OfAnEmptyKernelIsShortAndPrintsAFaultOnce) {
+TEST(Sweep, OutputForAnEmptyKernelIsShort) {
   const Answer result = answer(registry_of_empty(), {"sweep", "--budget=1s", "--random=0"});
   EXPECT_EQ(result.code, 1);
   EXPECT_LE(lines_in(result.out), 40) << result.out;
@@ -50,7 +50,7 @@ TEST(Sweep, OfAnEmptyKernelIsShortAndPrintsAFaultOnce) {
   EXPECT_PRED2(has, result.out, std::string(" cases: assay run "));
 }
 
-TEST(Sweep, OfACorrectKernelFitsOnAScreen) {
+TEST(Sweep, OutputForACorrectKernelFitsOnAScreen) {
   const Folder folder;
   const Answer result =
       answer(registry_of({"flash_like"}),
@@ -149,7 +149,7 @@ TEST(Sweep, ABudgetIsSharedByTheOperators) {
   EXPECT_EQ(judged["flash_attention_score_grad"], 3);
 }
 
-TEST(Sweep, OfTooFewCasesJudgedIsNotConclusive) {
+TEST(Sweep, TooFewJudgedCasesAreNotConclusive) {
   const cli::Registry registry = registry_with([] { return std::make_unique<Wrapped>(); });
   const std::vector<std::string> line = {"sweep", "--random=0",
                                          "--only=seq_q=1 seq_kv=1 head_dim=1"};

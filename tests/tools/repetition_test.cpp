@@ -120,7 +120,7 @@ TEST(Repetition, RepeatedFailureAddsNoFinding) {
   }
 }
 
-TEST(Repetition, WhatShrinkPrintsFailsOrItSaysHowOften) {
+TEST(Repetition, ShrinkReportsHowOftenAnUnsteadyCaseFails) {
   Calls calls{.spoils = [](std::int64_t call) { return call == 1 || call % 7 == 0; }};
   const cli::Registry registry = registry_with([&] { return std::make_unique<Sporadic>(calls); });
   const Answer result =

@@ -52,7 +52,7 @@ TEST(Shrink, APrefixOffByOneNeedsOneSequenceAndFewKeys) {
   EXPECT_EQ(smallest["fields"]["inputs"], "contiguous");
 }
 
-TEST(Shrink, OfAKernelThatDeclaredOtherNumericsThanItHasSaysWhich) {
+TEST(Shrink, UndeclaredNumericsOfAKernelAreNamed) {
   EXPECT_EQ(shrunk("staging_undeclared", padded + " --dtype=fp16")["declared"], "stage=fp16");
   EXPECT_EQ(shrunk("kv_head_modulo", padded)["declared"], "") << "no numerics allow this fault";
   const Answer printed =

@@ -185,7 +185,7 @@ TEST(Report, HoldsWhatItsSchemaSays) {
   EXPECT_GT(patterns, 0u);
 }
 
-TEST(Report, OfAPartHoldsWhatItsSchemaSays) {
+TEST(Report, ReportOfAPartFollowsTheSchema) {
   const Folder folder;
   answer(registry_of({"no_checks"}),
          {"sweep", quick, "--shard=1/2", "--report", folder / "r.json"});
@@ -315,7 +315,7 @@ class Compared : public testing::Test {
   nlohmann::json json_;
 };
 
-TEST_F(Compared, WithoutACommonCaseIsInconclusive) {
+TEST_F(Compared, ReportsWithoutACommonCaseAreInconclusive) {
   using enum conformance::Verdict;
   const Answer result = compare({{"1", conforms}}, {{"2", conforms}});
   EXPECT_EQ(result.code, 3) << result.out;

@@ -58,7 +58,7 @@ TEST(Timeline, IsPrintedAndShownWithoutAReport) {
   EXPECT_PRED2(has, twice.err, std::string("second trace"));
 }
 
-TEST(Timeline, WhatIsMissingIsNamed) {
+TEST(Timeline, MissingMembersAreRefused) {
   Json wrong = example_trace();
   wrong["otherData"].erase("cube_flops");
   EXPECT_THROW(cli::timeline_from_json(wrong.dump()), std::invalid_argument);

@@ -80,13 +80,13 @@ TEST(Turns, ArePreparedUntilThoseUnderWayWeighTooMuch) {
   EXPECT_TRUE(prepared.one_thread);
 }
 
-TEST(Turns, OfNoWeightAreUnderWayInALimitedNumber) {
+TEST(Turns, WeightlessTurnsAreLimitedInNumber) {
   Seen prepared;
   Turns turns(of_weight(100, 0), 1, std::ref(prepared), nothing);
   EXPECT_TRUE(settles([&] { return prepared.all().size() == 2 * Turns::most_turns; }));
 }
 
-TEST(Turns, OfNoWeightAreJudgedAtOnce) {
+TEST(Turns, WeightlessTurnsAreJudgedAtOnce) {
   bool on_caller = false;
   const auto caller = std::this_thread::get_id();
   Turns turns({1, 0}, 1, nothing, [&](std::size_t turn) {
@@ -135,7 +135,7 @@ TEST(Turns, AreJudgedOnceEachAfterTheyWereCalledOnly) {
   EXPECT_FALSE(judged.twice);
 }
 
-TEST(Turns, ThatWeighMuchAreAloneAndTheirCallerJudgesThem) {
+TEST(Turns, HeavyTurnsRunAloneAndTheirCallerJudgesThem) {
   bool on_caller = false;
   const auto caller = std::this_thread::get_id();
   Turns turns({1, Turns::most_weight + 1, 1}, 2, nothing, [&](std::size_t turn) {
@@ -157,7 +157,7 @@ TEST(Turns, ThatWeighMuchAreAloneAndTheirCallerJudgesThem) {
   EXPECT_TRUE(turns.has_room(2));
 }
 
-TEST(Turns, WithoutThreadsAreJudgedByTheirCallerOneAfterTheOther) {
+TEST(Turns, CallerJudgesTurnsOneByOneIfThereAreNoThreads) {
   Seen judged;
   Turns turns(
       of_weight(3, 1), 0, [](std::size_t) { ADD_FAILURE(); }, std::ref(judged));
@@ -172,7 +172,7 @@ TEST(Turns, WithoutThreadsAreJudgedByTheirCallerOneAfterTheOther) {
   }
 }
 
-TEST(Turns, WhatEscapesFromJudgingReachesTheCaller) {
+TEST(Turns, ExceptionsFromJudgingReachTheCaller) {
   for (const std::size_t threads : {0U, 1U}) {
     Turns turns(of_weight(2, 1), threads, nothing, [](std::size_t) { throw std::bad_alloc(); });
     call(turns, 0);

@@ -324,7 +324,7 @@ std::map<std::string, std::string> cited_points() {
   return cited;
 }
 
-TEST(Explain, SaysOfEveryCitedPointWhichSourcesDiffer) {
+TEST(Explain, NamesTheSourcesOfEveryCitedContradiction) {
   const auto cited = cited_points();
   EXPECT_GT(cited.size(), 70u);
   for (const auto& [id, row] : cited) {

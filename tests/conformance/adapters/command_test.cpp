@@ -164,7 +164,7 @@ TEST(Command, AProgramThatEndsAfterAnAnswerIsStartedAgain) {
   for (int k = 0; k < 3; ++k) expect_copies(answer(*kernel));
 }
 
-TEST(Command, WithBracesEveryCaseGetsAProcess) {
+TEST(Command, EveryCaseGetsAProcessIfTheCommandHasBraces) {
   const auto kernel = open_command<Op>("ASSAY_NUMERICS='ascend_a2,order=fixed' " + probe + " {}");
   EXPECT_EQ(kernel->numerics(problem),
             spec::numerics_from_text("ascend_a2,order=fixed", problem.dtype));

@@ -26,7 +26,7 @@ void expect_refused(const std::string& path, const std::vector<std::string>& par
   }
 }
 
-TEST(Plugin, WhatCannotBeOpenedIsNamed) {
+TEST(Plugin, LibraryThatCannotBeOpenedIsNamed) {
   expect_refused("/no/such/plugin.so", {"'/no/such/plugin.so' is not a file"});
   expect_refused(testing::TempDir(), {"is not a file"});
   const std::string text = testing::TempDir() + "text.so";

@@ -33,7 +33,7 @@ void expect_close(double found, double wanted, const char* what, double error = 
 
 /// Equations E12, E13, E14, computed by hand for one query and one key. All features are used:
 /// bias, dropout and rope channels. Query and key have 12 channels, value has 9.
-TEST(Pencil, TheTermsOfAPair) {
+TEST(Pencil, TermsOfAPairMatchIndependentValues) {
   struct Line {
     const char* name;
     spec::Numerics numerics;
@@ -204,7 +204,7 @@ std::array<std::vector<double>, 3> constants(const attention::Dense& dense,
 /// The error bounds of the gradients (equations E4, E5, E7, E8, E9, E10, E11, E15, E17, E23) for
 /// two query heads of 40 rows that share 90 keys. In a case of this size, the probable error is
 /// smaller than the worst case for some input distributions.
-TEST(Pencil, ToleranceAndDeviationOfWholeGradients) {
+TEST(Pencil, ToleranceAndDeviationOfGradientsMatchIndependentValues) {
   struct Line {
     const char* name;
     DType io;

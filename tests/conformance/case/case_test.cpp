@@ -189,7 +189,7 @@ void PrintTo(const BadLine& bad, std::ostream* out) { *out << bad.line; }
 
 class CaseRefuses : public testing::TestWithParam<BadLine> {};
 
-TEST_P(CaseRefuses, WithWordValueAndAcceptedValues) {
+TEST_P(CaseRefuses, MessageNamesWordValueAndAcceptedValues) {
   EXPECT_NE(refusal(GetParam().line).find(GetParam().message), std::string::npos)
       << refusal(GetParam().line);
 }

@@ -87,20 +87,20 @@ TEST(CausesWithExceptions, AreNotMadeWorseByMoreCases) {
   EXPECT_TRUE(was_right);
 }
 
-TEST(CausesWithExceptions, OfTheSizesOfAGroup) {
+TEST(CausesWithExceptions, GroupSizeIsNamedAsARatioOfHeads) {
   const auto causes =
       causes_of(toys(900, [](const Toy& toy) { return toy.heads_q == 8 * toy.heads_kv; }), {});
   EXPECT_EQ(term_texts(causes.at(0)), Names{"heads_q/heads_kv=8"});
 }
 
 /// Many kernels are only tested with few heads, so the cause must be found with few heads, too.
-TEST(CausesWithExceptions, WithFewHeadsCompareHeads) {
+TEST(CausesWithExceptions, HeadsAreComparedIfNoCaseHasManyHeads) {
   auto all = toys(900, [](const Toy& toy) { return toy.heads_q > toy.heads_kv; });
   std::erase_if(all, [](const CaseReport& one) { return one.fields[5].second.size() > 1; });
   EXPECT_EQ(term_texts(causes_of(all, {}).at(0)), Names{"heads_q>heads_kv"});
 }
 
-TEST(CausesWithExceptions, OfASetOfValues) {
+TEST(CausesWithExceptions, SetOfValuesIsOneTerm) {
   auto all = toys(900, [](const Toy&) { return false; });
   for (CaseReport& one : all)
     if (const std::string& mode = one.fields[2].second; mode == "1" || mode == "4") {
@@ -114,7 +114,7 @@ TEST(CausesWithExceptions, OfASetOfValues) {
       << where_text(causes[0]);
 }
 
-TEST(CausesWithExceptions, OfASequenceThatIsShort) {
+TEST(CausesWithExceptions, ShortSequenceIsFoundByItsLength) {
   for (const auto& [lengths, term] : std::vector<std::pair<std::string, std::string>>{
            {"70,0,5", "lengths_q=0"}, {"70,60,90", "lengths_q<=64"}, {"70,4,90", "lengths_q<=4"}}) {
     auto all = toys(600, [](const Toy& toy) { return toy.number % 4 == 0; });
@@ -141,7 +141,7 @@ TEST(CausesWithExceptions, ExcludeEmptySequences) {
   EXPECT_EQ(term_texts(causes_of(all, {}).at(0)), Names{"lengths_q=1..5"});
 }
 
-TEST(CausesWithExceptions, OfSequencesThatAreShorterThanABlock) {
+TEST(CausesWithExceptions, SequenceLengthIsComparedWithTheBlockSize) {
   auto all = toys(600, [](const Toy&) { return false; });
   for (std::size_t k = 0; k < all.size(); ++k) {
     const int seq = 10 + static_cast<int>(k * 7 % 90), block = 16 << k % 3;
@@ -155,7 +155,7 @@ TEST(CausesWithExceptions, OfSequencesThatAreShorterThanABlock) {
   EXPECT_EQ(term_texts(causes_of(all, {}).at(0)), Names{"seq_q<block_size"});
 }
 
-TEST(CausesWithExceptions, OfAMultipleOfAnotherSize) {
+TEST(CausesWithExceptions, SizeIsComparedWithAMultipleOfAnotherSize) {
   auto all = toys(600, [](const Toy&) { return false; });
   for (std::size_t k = 0; k < all.size(); ++k) {
     const int size = 16 * static_cast<int>(2 + k % 7), stride = 16 * static_cast<int>(1 + k % 5);
@@ -216,7 +216,7 @@ TEST(CausesWithExceptions, TheExampleShowsAllOutputsThatUsuallyFail) {
   EXPECT_EQ(causes.at(0).line, "toy --dtype=bf16 --seq_q=2 --sparse_mode=2");
 }
 
-TEST(CausesWithExceptions, OfDropoutNameItAsTheirStage) {
+TEST(CausesWithExceptions, DropoutIsNamedAsTheStage) {
   const auto stage_of = [](const Names& outputs) {
     return stage_where(outputs, "keep_prob", "0.5", "1");
   };
@@ -227,7 +227,7 @@ TEST(CausesWithExceptions, OfDropoutNameItAsTheirStage) {
             "dropout of P and dP: its bits, or the factor 1/keep_prob");
 }
 
-TEST(CausesWithExceptions, OfStridesNameWhatReadsThem) {
+TEST(CausesWithExceptions, StridesNameTheStageThatReadsThem) {
   const auto stage_of = [](const Names& outputs) {
     return stage_where(outputs, "inputs", "mixed", "contiguous");
   };
@@ -237,7 +237,7 @@ TEST(CausesWithExceptions, OfStridesNameWhatReadsThem) {
             "loading query, key, dy, the statistics or a mask: strides and offset");
 }
 
-TEST(CausesWithExceptions, OfTheStridesOfAnyTensorAreOne) {
+TEST(CausesWithExceptions, EqualStridesOfDifferentTensorsAreOneCause) {
   std::vector<std::pair<const char*, const char*>> strides;
   for (const char* one : {"columns", "query:columns", "dy:columns,key:padded", "padded", "mixed"})
     strides.insert(strides.end(), {{one, "contiguous"}, {"contiguous", one}});
@@ -265,7 +265,7 @@ TEST(CausesWithExceptions, AWordIsFoundAmongManyListsOfAField) {
   EXPECT_EQ(term_texts(causes[0]), Names{"inputs=far"});
 }
 
-TEST(CausesWithExceptions, OfATailTileAreOneInAllOutputs) {
+TEST(CausesWithExceptions, TailTileIsOneCauseInAllOutputs) {
   auto all = toys(900, [](const Toy& toy) { return toy.seq >= 100; }, {"dq", "dv"});
   // In the shortest sequences the fault is not visible in dv.
   for (CaseReport& one : all)
@@ -276,7 +276,7 @@ TEST(CausesWithExceptions, OfATailTileAreOneInAllOutputs) {
   EXPECT_EQ(causes[0].outputs, (Names{"dq", "dv"}));
 }
 
-TEST(CausesWithExceptions, OfAKernelThatRefusesNothingAreOneSentence) {
+TEST(CausesWithExceptions, KernelThatRefusesNothingHasOneCause) {
   auto all = toys(200, [](const Toy&) { return false; });
   for (std::size_t k = 0; k < all.size(); k += 2) {
     all[k].value_case = false;

@@ -113,7 +113,7 @@ TEST(Causes, ExcludeFieldsThatShrinkingRemoved) {
   EXPECT_EQ(explained, 12U);
 }
 
-TEST(Causes, OfOneCaseIsItsViolation) {
+TEST(Causes, SingleFailureIsExplainedByItsViolation) {
   auto all = reports([](const std::string&, int, int) { return Names{}; });
   all[20].violated_requirement = "TOY-C1";
   all[20].verdict = {
@@ -123,7 +123,7 @@ TEST(Causes, OfOneCaseIsItsViolation) {
   EXPECT_EQ(term_texts(causes[0]), Names{"violated=TOY-C1"});
 }
 
-TEST(Causes, OfMostCasesStaysWithFewUnexplainedCases) {
+TEST(Causes, ConditionOfMostCasesToleratesFewUnexplainedCases) {
   const auto causes = causes_of(reports([](const std::string& dtype, int seq, int mode) {
                                   const bool alone = dtype == "fp32" && seq == 3 && mode == 0;
                                   const bool rare = dtype == "bf16" && seq == 7 && mode == 2;
@@ -194,7 +194,7 @@ TEST(Causes, HaveNoTermThatFewCasesMeetByChance) {
   EXPECT_EQ(causes[0].others, 2);
 }
 
-TEST(Causes, OfNearlyAllCasesHaveACondition) {
+TEST(Causes, ConditionIsFoundIfNearlyAllCasesFail) {
   std::vector<CaseReport> all;
   for (int seq = 1; seq <= 30; ++seq)
     for (int mode = 0; mode < 4; ++mode)

@@ -50,7 +50,7 @@ TEST(Causes, ARegimeSeparatesWhereNoFieldDoes) {
   EXPECT_EQ(causes[0].others, 0);
 }
 
-TEST(Causes, OfTensorsThatFailTogetherAreOne) {
+TEST(Causes, TensorsThatFailTogetherAreOneCause) {
   const auto all = reports([](const std::string&, int, int mode) {
     return mode == 2 ? Names{"dk", "dv"} : Names{};
   });
@@ -82,7 +82,7 @@ TEST(Causes, AreDistinguishedByExpectedValues) {
   EXPECT_EQ(causes[0].cases, causes[1].cases);
 }
 
-TEST(Causes, WhateverTheFieldsWhereEverythingFails) {
+TEST(Causes, ConditionIsEmptyIfEveryCaseFails) {
   const auto all = reports([](const std::string&, int, int) { return Names{"dq"}; });
   const auto causes = causes_of(all, {});
   ASSERT_EQ(causes.size(), 1U);
@@ -93,7 +93,7 @@ TEST(Causes, WhateverTheFieldsWhereEverythingFails) {
 
 /// The text of a cause must not contain the size of the error, because the size does not explain
 /// the failure. judged_text() prints the size.
-TEST(Causes, WithoutACommonPatternSaySo) {
+TEST(Causes, MissingCommonPatternIsReported) {
   auto all = reports([](const std::string&, int, int mode) {
     return mode == 1 ? Names{"dk", "dq"} : mode == 2 ? Names{"dv"} : Names{};
   });
@@ -136,7 +136,7 @@ std::uint64_t lot_of(const CaseReport& one, std::uint64_t number) {
   return lot >> 20;
 }
 
-TEST(Causes, OfNumbersAndNotOfFieldsAreOne) {
+TEST(Causes, FailuresAtRandomAreOneCauseWithoutCondition) {
   for (std::uint64_t lot = 0; lot < 4; ++lot) {
     auto all = reports([&](const std::string& dtype, int seq, int mode) {
       return lot_of(report(dtype, seq, mode, {}), lot) % 10 < 3 ? Names{"dv"} : Names{};
@@ -211,7 +211,7 @@ TEST(Causes, ReportNanRowsOfEachOutput) {
       << pattern;
 }
 
-TEST(Faults, OfOneTensorAreDistinguishedByExpectedValues) {
+TEST(Faults, TensorsAndKindsOfDeviationDistinguishFaults) {
   auto all = reports(
       [](const std::string&, int, int mode) { return mode == 0 ? Names{"dk"} : Names{"dq"}; });
   for (CaseReport& one : all)

@@ -28,7 +28,7 @@ constexpr DType fp16 = DType::fp16, bf16 = DType::bf16, fp32 = DType::fp32;
 
 Arithmetic of(const Numerics& numerics, DType io) { return {numerics, io}; }
 
-TEST(ArithmeticOfNumerics, UnitsOfTheMatrixUnit) {
+TEST(ArithmeticOfNumerics, MatrixUnitDeterminesTheUnitRoundoffs) {
   using spec::Accumulator;
   using spec::Product32;
   EXPECT_EQ(of({}, bf16).u_a, 0x1p-24);
@@ -48,7 +48,7 @@ TEST(ArithmeticOfNumerics, UnitsOfTheMatrixUnit) {
 }
 
 /// E1.
-TEST(ArithmeticOfNumerics, ErrorsOfARounding) {
+TEST(ArithmeticOfNumerics, RoundingErrorFollowsTypeAndMode) {
   const auto staged = [](double x, DType stage, Rounding rounding) {
     return of({.stage = stage, .round_stage = rounding}, fp32).stage_error(x);
   };
@@ -67,7 +67,7 @@ TEST(ArithmeticOfNumerics, ErrorsOfARounding) {
 }
 
 /// E2.
-TEST(ArithmeticOfNumerics, WhatARoundingIsKnownToAdd) {
+TEST(ArithmeticOfNumerics, DriftIsKnownUnlessTheNoiseReachesATie) {
   const engine::Store even = store_of(bf16, Rounding::rne), away = store_of(bf16, Rounding::rna);
   constexpr double step = 0x1p-7;  // unit of bf16 in [1, 2)
   EXPECT_EQ(even.drift(1 + 0.25 * step, 0.0), -0.25 * step);
@@ -87,7 +87,7 @@ TEST(ArithmeticOfNumerics, WhatARoundingIsKnownToAdd) {
   EXPECT_EQ(of({}, fp32).cast_error(1 + 0x1p-40), 0);
 }
 
-TEST(ArithmeticOfNumerics, CastsWithoutInformation) {
+TEST(ArithmeticOfNumerics, BiasedAndCoarseCastsAreRecognized) {
   const Arithmetic even = of({}, fp16), away = of({.round_out = Rounding::rna}, fp16);
   constexpr double tie = 1 + 0x1p-11, step = 0x1p-10;
   EXPECT_TRUE(away.cast_is_biased(tie));
@@ -103,7 +103,7 @@ TEST(ArithmeticOfNumerics, CastsWithoutInformation) {
   EXPECT_FALSE(of({}, fp32).cast_is_coarse(0x1p-126));
 }
 
-TEST(ArithmeticOfNumerics, WhereErrorsHaveAMeanOrARowInCommon) {
+TEST(ArithmeticOfNumerics, MeanFreeAndRowCoherentErrorsFollowTheNumerics) {
   EXPECT_TRUE(of({.stage = bf16}, bf16).mean_free);
   EXPECT_FALSE(of({.stage = bf16, .round_stage = Rounding::stochastic}, fp32).mean_free);
   EXPECT_FALSE(of({.round_out = Rounding::rtz}, bf16).mean_free);
@@ -127,7 +127,7 @@ TEST(ArithmeticOfNumerics, WhereErrorsHaveAMeanOrARowInCommon) {
               term == spec::RowTerm::own_output);
 }
 
-TEST(ArithmeticOfNumerics, WhereTypesOverflow) {
+TEST(ArithmeticOfNumerics, OverflowThresholdsFollowTheTypes) {
   EXPECT_EQ(overflow_threshold(fp16), 65520);
   EXPECT_EQ(overflow_threshold(bf16), std::ldexp(511.0, 119));
   EXPECT_EQ(overflow_threshold(fp32), std::ldexp(33554431.0, 103));
@@ -346,7 +346,7 @@ TEST(Expectations, ScoresWhoseErrorsOverflowLeaveNothingToJudge) {
 /// "residue") instead of 0 for a masked pair. The limit for dq is |scale| * sum |K| * (kappa |dO|
 /// max|V| + sum |dO O|), times the residue, with kappa = 1 / keep_prob. Here |scale| and kappa are
 /// 2.
-TEST(Expectations, FloorsByHand) {
+TEST(Expectations, FloorsAgreeWithHandComputation) {
   Op::Problem p = {.dtype = fp32,
                    .seq_q = 1,
                    .seq_kv = 2,

@@ -96,7 +96,7 @@ TEST(FailurePattern, FindsTheLastRowOfEverySequence) {
   EXPECT_EQ(text_of(failing), ", all at the last s, 0");
 }
 
-TEST(FailurePattern, SaysOfSomeRowsOnlyWhereTheyLieTogether) {
+TEST(FailurePattern, NamesNoPeriodIfOnlySomeRowsAreJudged) {
   const spec::Extents extents{.batch = 1, .heads = 1, .seq = 64, .dim = 2};
   const auto text = [&](std::int64_t step, bool all_rows) {
     FailurePattern failing(extents, all_rows);

@@ -63,7 +63,7 @@ TEST(Likeness, NamesTheHeadTheRowAndTheChannelWhoseGradientItIs) {
       "the expected values of d - 1");
 }
 
-TEST(Likeness, IsSaidOfTwoRowsAndNotOfOne) {
+TEST(Likeness, IsReportedForTwoRowsButNotForOne) {
   const auto shifted = [](std::int64_t wrong) {
     return likeness_of([wrong](auto n, auto s, auto d) {
       return expected_value(n, n == 1 && s >= 3 && s < 3 + wrong ? s + 1 : s, d);

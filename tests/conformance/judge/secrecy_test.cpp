@@ -160,7 +160,7 @@ void reference_comes_after_the_calls(typename Op::Problem problem) {
   }
 }
 
-TEST(Secrecy, OfAttentionNoReferenceExistsBeforeTheLastCall) {
+TEST(Secrecy, AttentionReferenceIsComputedAfterTheLastCall) {
   using Op = spec::FlashAttentionScoreGrad;
   Op::Problem p{.seq_q = 24, .seq_kv = 24, .head_dim = 16};
   p.head_dim_v = 16;
@@ -168,7 +168,7 @@ TEST(Secrecy, OfAttentionNoReferenceExistsBeforeTheLastCall) {
   reference_comes_after_the_calls<Op>(p);
 }
 
-TEST(Secrecy, OfSelectedAttentionNoReferenceExistsBeforeTheLastCall) {
+TEST(Secrecy, SelectedAttentionReferenceIsComputedAfterTheLastCall) {
   using Op = spec::NsaSelectedAttentionGrad;
   Op::Problem p{.seq_q = 8};
   p.selected_block_size = 16;
@@ -177,7 +177,7 @@ TEST(Secrecy, OfSelectedAttentionNoReferenceExistsBeforeTheLastCall) {
   reference_comes_after_the_calls<Op>(p);
 }
 
-TEST(Secrecy, OfCompressionNoReferenceExistsBeforeTheLastCall) {
+TEST(Secrecy, CompressionReferenceIsComputedAfterTheLastCall) {
   using Op = spec::NsaCompressGrad;
   reference_comes_after_the_calls<Op>({.heads = 1, .seq = 128, .head_dim = 16});
 }

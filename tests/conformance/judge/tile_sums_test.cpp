@@ -168,7 +168,7 @@ TEST(TileSums, IncludeUnderflow) {
 }
 
 /// With one key P is 1, so dv is dO. Each of two heads adds 2^-20 to dv in 16-bit partial sums.
-TEST(TileSums, OfNarrowPartialsLoseAnUnderflowAHeadAndTwoMore) {
+TEST(TileSums, NarrowPartialsAddAnUnderflowPerHeadAndTwoMore) {
   const auto c = case_of<Flash>(
       "--dtype=fp16 --heads_q=2 --heads_kv=1 --seq_q=1 --seq_kv=1 --head_dim=1 --head_dim_v=1");
   Flash::Inputs inputs = make_inputs(c);

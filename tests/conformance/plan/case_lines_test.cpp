@@ -244,7 +244,7 @@ std::string refusal(const std::string& line) {
   return "accepted";
 }
 
-TEST(CaseLines, ThatAreBrokenAreNamedByFileLineAndWord) {
+TEST(CaseLines, BrokenLinesAreNamedByFileLineAndWord) {
   EXPECT_EQ(refusal("nsa_compress_grad --seq=100 --nonesuch=1").find("mine.txt:2: '--nonesuch=1'"),
             0u);
   EXPECT_EQ(refusal("nsa_compress_grad --seq=many")
@@ -261,7 +261,7 @@ TEST(CaseLines, ThatAreBrokenAreNamedByFileLineAndWord) {
     EXPECT_EQ(refusal(section).find("mine.txt:2: '"), 0u) << section;
 }
 
-TEST(CaseLines, OfAUserJoinThePlanWithTheSeedThatTheyHold) {
+TEST(CaseLines, UserLinesJoinThePlanWithTheirSeed) {
   const auto seeds = [](std::uint64_t seed) {
     const CaseText text = {"mine.txt",
                            "# thought of by me\n"

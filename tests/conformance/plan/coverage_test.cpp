@@ -34,7 +34,7 @@ const PairCoverage::Cell& cell(const PairCoverage& pairs, const std::string& tex
   return *found;
 }
 
-TEST(PairCoverage, OfTheDefaultPlanAndOfAFullSweepIsComplete) {
+TEST(PairCoverage, IsCompleteForTheDefaultPlanAndAFullSweep) {
   for (const bool full : {false, true}) {
     const PairCoverage pairs = covered_by(sample<Op>({.full = full}));
     EXPECT_EQ(pairs.uncovered(), std::vector<std::string>{});
@@ -118,7 +118,7 @@ TEST(PairCoverage, NeedsNumericallyJudgedCases) {
   EXPECT_EQ(covered_by({phase1, broken}).covered(), 0);
 }
 
-TEST(PairCoverage, OfASummaryGrowsByCasesThatConformAndHaveNumbers) {
+TEST(PairCoverage, SummaryCountsOnlyConformingCases) {
   const FlashCase c;
   CaseReport report{.operator_name = std::string(Op::name),
                     .command_line = command_line(c),
@@ -145,7 +145,7 @@ double cost_of_cover(const Drawn& drawn, bool full) {
   return seconds;
 }
 
-TEST(DrawnCases, OfADefaultPlanAreCheaperThanThoseOfAFullOne) {
+TEST(DrawnCases, DefaultPlanIsCheaperThanAFullOne) {
   EXPECT_LT(cost_of_cover(flash::drawn<Op>(), false),
             0.9 * cost_of_cover(flash::drawn<Op>(), true));
   EXPECT_LT(cost_of_cover(selection::drawn<spec::NsaSelectedAttentionGrad>(), false),
@@ -154,7 +154,7 @@ TEST(DrawnCases, OfADefaultPlanAreCheaperThanThoseOfAFullOne) {
             0.9 * cost_of_cover(compression::drawn<spec::NsaCompressGrad>(), true));
 }
 
-TEST(Axes, OfADrawnCaseAreThoseChosen) {
+TEST(Axes, DrawnCasesHaveTheChosenValues) {
   for (std::uint64_t seed = 1; seed <= 2; ++seed) {
     const auto cases = flash::drawn<Op>().cover({.seed = seed});
     const auto choices = flash::drawn<Op>().covering(seed);

@@ -44,7 +44,7 @@ TEST(Forbidden, IsWhatEveryRepresentativeBreaks) {
     EXPECT_TRUE(space.feasible(free));
 }
 
-TEST(Forbidden, WithMoreThanTwoFactorsChecksTheNamedOnes) {
+TEST(Forbidden, TriplesAreCheckedOnlyIfNamed) {
   const ChoiceSpace space = with_forbidden({{3, 2, 2}, {}}, {}, broken);
   EXPECT_TRUE(space.feasible({0, 1, 1}));
   EXPECT_FALSE(space.feasible({1, 0, undecided}));
@@ -63,7 +63,7 @@ TEST(Forbidden, ChecksOnlySensibleChoices) {
   EXPECT_EQ(blamed(space, {0, 1, 1}), Ids{"It means nothing."});
 }
 
-TEST(Forbidden, ByIsWhatACallBreaksAndBinds) {
+TEST(Forbidden, ForbiddenByListsBrokenBindingRequirements) {
   using Op = spec::NsaCompressGrad;
   Case<Op> c;
   EXPECT_EQ(forbidden_by(c), Ids{});

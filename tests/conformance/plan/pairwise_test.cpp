@@ -105,7 +105,7 @@ TEST(ChoiceSpace, RefusesUnknownFactorsAndMoreThanItHolds) {
   EXPECT_THROW(ChoiceSpace(std::vector<std::size_t>(65, 2), {}), std::logic_error);
 }
 
-TEST(RandomChoice, WithoutAnAdmissibleValueIsAnError) {
+TEST(RandomChoice, MissingAdmissibleValueIsAnError) {
   const ChoiceSpace space({2, 2}, {{forbids("A"), {0}, [](const Choice&) { return true; }}});
   EXPECT_THROW(random_choice(space, 1), std::logic_error);
 }
@@ -121,7 +121,7 @@ TEST(RandomChoice, IsAdmissibleAndChangesWithItsSeed) {
 
 /// Measures the shortest processor time of a few runs, because other programs also use the machine
 /// and its caches.
-TEST(PairwiseCover, OfTheWholeFamilyIsMadeWithinASecond) {
+TEST(PairwiseCover, WholeFamilyIsCoveredWithinASecond) {
   constexpr int runs = 5;
   double seconds = HUGE_VAL;
   for (int k = 0; k < runs && seconds >= 1.0; ++k) {

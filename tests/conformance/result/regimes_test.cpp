@@ -33,7 +33,7 @@ TEST(Regimes, AreCountedByTheCasesThatTookThem) {
   EXPECT_TRUE(regimes[3].not_with.empty()) << "a count of 0 already says that no case took it";
 }
 
-TEST(Regimes, ThatNoCaseTookTogetherAreNamed) {
+TEST(Regimes, RegimesWithoutACommonCaseAreNamed) {
   const auto regimes = regimes_of({report("a", 1, 0), report("a", 0, 1)});
   ASSERT_EQ(regimes.size(), 2U);
   EXPECT_EQ(regimes[0].not_with, std::vector<std::string>{"tail"});
@@ -59,7 +59,7 @@ TEST(Regimes, InvalidRegimesAreReportedAndNotCounted) {
   EXPECT_EQ(one.findings.size(), 1U);
 }
 
-TEST(Regimes, OfCasesWithoutNumbersDoNotCount) {
+TEST(Regimes, CasesThatAreNotNumericallyJudgedDoNotCount) {
   CaseReport refused = report("a", 1, 1);
   refused.value_case = false;
   EXPECT_TRUE(regimes_of({refused}).empty());

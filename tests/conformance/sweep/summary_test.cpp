@@ -32,20 +32,20 @@ Summary with_three_rows() {
   return summary;
 }
 
-TEST(Summary, OfASweepThatJudgedNothingIsNotConclusive) {
+TEST(Summary, SweepThatJudgedNothingIsNotConclusive) {
   EXPECT_EQ(exit_code_of({}), ExitCode::not_conclusive);
   EXPECT_EQ(exit_code_of({Verdict::not_applicable, Verdict::not_applicable}),
             ExitCode::not_conclusive);
 }
 
-TEST(Summary, OfGoodVerdictsIsConformant) {
+TEST(Summary, GoodVerdictsAreConformant) {
   for (const Verdict verdict : {Verdict::conforms, Verdict::conforms_weak,
                                 Verdict::rejected_as_specified, Verdict::rejected_other_code})
     EXPECT_EQ(exit_code_of({verdict, Verdict::not_applicable}), ExitCode::conformant)
         << spec::to_string(verdict);
 }
 
-TEST(Summary, OfOneBadVerdictAmongGoodOnesIsNonconformant) {
+TEST(Summary, OneBadVerdictAmongGoodOnesIsNonconformant) {
   for (const Verdict verdict :
        {Verdict::nonconformant_structural, Verdict::nonconformant_proven,
         Verdict::nonconformant_statistical, Verdict::statistical_unconfirmed,
@@ -56,7 +56,7 @@ TEST(Summary, OfOneBadVerdictAmongGoodOnesIsNonconformant) {
         << spec::to_string(verdict);
 }
 
-TEST(Summary, OfAnOpenVerdictAmongGoodOnesIsNotConclusive) {
+TEST(Summary, OpenVerdictAmongGoodOnesIsNotConclusive) {
   for (const Verdict verdict : {Verdict::inconclusive, Verdict::vacuous, Verdict::tool_failure})
     EXPECT_EQ(exit_code_of({Verdict::conforms, verdict}), ExitCode::not_conclusive)
         << spec::to_string(verdict);
@@ -166,7 +166,7 @@ TEST(RequirementCoverage, NamesEveryVariantAndViolationThatNoCaseTook) {
   EXPECT_TRUE(missing("FAG-C20:value"));
 }
 
-TEST(RequirementCoverage, SaysOfEveryRowWithoutASideWhy) {
+TEST(RequirementCoverage, EveryRequirementWithoutASideHasAReason) {
   std::int64_t without = 0;
   for (const auto& row : requirement_coverage<Op>().requirements) {
     EXPECT_EQ(row.has_accept || row.has_reject, row.reason.empty()) << row.id;
@@ -190,7 +190,7 @@ void expect_every_way_planned() {
   EXPECT_EQ(summary.requirements.unexercised(), std::vector<std::string>{});
 }
 
-TEST(RequirementCoverage, OfTheDefaultPlanLeavesOutNoWay) {
+TEST(RequirementCoverage, DefaultPlanUsesEveryVariantAndViolation) {
   expect_every_way_planned<spec::FlashAttentionScoreGrad>();
   expect_every_way_planned<spec::NsaSelectedAttentionGrad>();
   expect_every_way_planned<spec::NsaCompressGrad>();
@@ -242,13 +242,13 @@ void expect_every_stated_side_planned() {
   EXPECT_EQ(coverage.unexercised(), none_breaks_alone);
 }
 
-TEST(RequirementCoverage, OfTheDefaultPlanReachesEverySideThatAPageStates) {
+TEST(RequirementCoverage, DefaultPlanReachesEveryDocumentedSide) {
   expect_every_stated_side_planned<spec::FlashAttentionScoreGrad>();
   expect_every_stated_side_planned<spec::NsaSelectedAttentionGrad>();
   expect_every_stated_side_planned<spec::NsaCompressGrad>();
 }
 
-TEST(RequirementCoverage, OfATableStartsWithEveryRowAndDemandsItsSides) {
+TEST(RequirementCoverage, StartsWithEveryRequirementAndDemandsItsSides) {
   const RequirementCoverage coverage = requirement_coverage<Op>();
   ASSERT_EQ(coverage.requirements.size(), Op::requirements().size());
   std::size_t position = 0;

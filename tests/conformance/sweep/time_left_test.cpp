@@ -93,7 +93,7 @@ TEST(TimeLeft, IsPrintedOnlyIfTheRestIsKnown) {
   EXPECT_LT(left.share_done(), 0.01);
 }
 
-TEST(TimeLeft, OfAFinishedPlanIsNothing) {
+TEST(TimeLeft, IsZeroAfterTheLastCase) {
   TimeLeft left(std::vector<ExpectedCost>(6, {"kind", 2}));
   for (std::size_t k = 0; k < 6; ++k) left.took(k, 1);
   EXPECT_EQ(left.seconds(), 0.0);

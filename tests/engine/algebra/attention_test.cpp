@@ -240,7 +240,7 @@ TEST_P(IncompleteFormula, IsCaughtByTheStepwiseKernel) {
   EXPECT_TRUE(caught(GetParam().head, GetParam().injected));
 }
 
-TEST(AttentionFormula, OneKeyByHand) {
+TEST(AttentionFormula, OneKeyAgreesWithHandComputation) {
   // Computed by hand: the only score S = 0.5 * 2 * 4 = 4 is also the maximum, so P = 1. dP = 3 * 5
   // = 15, the row term delta = 3 * 1 = 3, and dS = P (dP - delta) = 12.
   Head head = {.queries = 1,

@@ -232,7 +232,7 @@ TEST(Sums, APairThatCountsTwiceErrsTwiceAsMuch) {
 }
 
 // A10, A11, A12.
-TEST(Bound, OfFourSummandsByHand) {
+TEST(Bound, FourSummandsAgreeWithHandComputation) {
   const Element element = {.value = 4,
                            .magnitude = 8,
                            .rigorous = 1,
@@ -260,7 +260,7 @@ TEST(Bound, OfFourSummandsByHand) {
 }
 
 // A10.
-TEST(Bound, LambdaOfOneSumAndOneInABillion) {
+TEST(Bound, LambdaOfOneSumAgreesWithItsFormula) {
   EXPECT_DOUBLE_EQ(mean_free_factor(1, 1e-9), std::sqrt(2 * std::log(2e9)));
   EXPECT_EQ(mean_free_factor(0, 1e-9), mean_free_factor(1, 1e-9));
 }

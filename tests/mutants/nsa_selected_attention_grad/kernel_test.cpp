@@ -182,7 +182,7 @@ bool accepts(const Mutant& mutant, const Op::Problem& p) {
   return true;
 }
 
-TEST(SelectedArguments, OfTheHealthyKernelAreCheckedRowByRow) {
+TEST(SelectedArguments, HealthyKernelRefusesEveryBrokenCall) {
   const Mutant healthy = argument_mutants().front();
   ASSERT_TRUE(healthy.healthy);
   for (const Sample& sample : samples()) EXPECT_TRUE(accepts(healthy, sample.example.problem));

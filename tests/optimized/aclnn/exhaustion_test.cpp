@@ -14,7 +14,7 @@ using spec::FlashEntryPoint;
 
 class Exhaustion : public Session {};
 
-TEST_F(Exhaustion, OfHostMemoryInATaskIsReportedBySynchronization) {
+TEST_F(Exhaustion, SynchronizationReportsMissingHostMemoryOfATask) {
   const Op::Problem problem;
   const spec::Call<Op> call = spec::call_of(problem, FlashEntryPoint::g1, spec::Product::a2,
                                             spec::Striding::contiguous, spec::Striding::contiguous);
@@ -37,7 +37,7 @@ TEST_F(Exhaustion, OfHostMemoryInATaskIsReportedBySynchronization) {
 }
 
 /// `capacity` is the memory size of the modelled device. The host has less memory.
-TEST_F(Exhaustion, OfTheHostIsDistinguishedFromThatOfTheDevice) {
+TEST_F(Exhaustion, HostAndDeviceMemoryAreDistinguished) {
   constexpr std::size_t capacity = std::size_t{1} << 36;
   void* start = nullptr;
   memory_is_scarce = true;
@@ -52,7 +52,7 @@ TEST_F(Exhaustion, OfTheHostIsDistinguishedFromThatOfTheDevice) {
   EXPECT_EQ(of_the_host, "aclrtMalloc: no host memory is left");
 }
 
-TEST_F(Exhaustion, OfHostMemoryIsAStatusOfEveryCall) {
+TEST_F(Exhaustion, EveryCallReportsMissingHostMemoryByItsStatus) {
   const std::int64_t dims[] = {4};
   void* start = nullptr;
   memory_is_exhausted = true;

@@ -44,7 +44,7 @@ TEST_F(NsaCompress, TheWorkspaceHoldsTheSumsOfEveryPart) {
   expect_workspace<Op>({.heads = 1, .seq = 32768, .head_dim = 128}, 48U * 32 * 4);
 }
 
-TEST_F(NsaCompress, WhatDoesNotFitTheDeviceIsRefusedInPhase1) {
+TEST_F(NsaCompress, TilingThatDoesNotFitTheDeviceIsRefusedInPhase1) {
   Handles handles;
   const Call call = call_on_a2<Op>({.heads = 1,
                                     .seq = 9000,
@@ -56,7 +56,7 @@ TEST_F(NsaCompress, WhatDoesNotFitTheDeviceIsRefusedInPhase1) {
   EXPECT_NE(message.find("UB overflow: "), std::string::npos) << message;
 }
 
-TEST_F(NsaCompress, WithoutSumsHasOneSequence) {
+TEST_F(NsaCompress, MissingSumsMeanOneSequence) {
   for (const bool empty : {false, true}) {
     Call call = call_on_a2<Op>(plain());
     call.parameters.act_seq_len.reset();

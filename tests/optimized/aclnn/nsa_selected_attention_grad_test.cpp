@@ -103,7 +103,7 @@ TEST_F(NsaSelectedFailure, IsThatOfTheFirstTaskThatFailed) {
   EXPECT_NE(second.find("77777"), std::string::npos) << second;
 }
 
-TEST_F(NsaSelectedFailure, OfOneStreamDoesNotKeepTheDeviceFromWaitingForTheOthers) {
+TEST_F(NsaSelectedFailure, DeviceWaitsForAllStreamsDespiteAFailure) {
   std::vector<aclrtStream> streams(4);
   for (aclrtStream& each : streams) {
     ASSERT_EQ(aclrtCreateStream(&each), ACL_SUCCESS);

@@ -78,7 +78,7 @@ TEST(Tensor, IsRowMajorWithoutStrides) {
 
 /// A tensor with too many elements: without given strides, the default strides do not fit in 64
 /// bits.
-TEST(Tensor, OfTooManyElementsNeedsStrides) {
+TEST(Tensor, TensorOfTooManyElementsNeedsStrides) {
   constexpr std::int64_t many = std::int64_t{1} << 40;
   const std::int64_t dims[] = {2, many, many}, strides[] = {0, 0, 1};
   const auto create = [&](const std::int64_t* stride) {
@@ -146,7 +146,7 @@ TEST(IntArray, CopiesItsNumbers) {
 }
 
 /// The array has 2^61 entries of 8 bytes, which are 2^64 bytes. In 64 bits this number wraps to 0.
-TEST(IntArray, OfMoreEntriesThanMemoryCanHaveIsRefused) {
+TEST(IntArray, MoreEntriesThanMemoryCanHoldAreRefused) {
   const std::int64_t value = 7;
   for (const std::uint64_t size :
        {std::uint64_t{1} << 61, (std::uint64_t{1} << 61) + 1, std::uint64_t{1} << 60, UINT64_MAX}) {

@@ -28,7 +28,7 @@ spec::Call<Op> call_of(const Op::Problem& problem) {
 }
 
 /// Each thread has its own problems, stream and handles.
-TEST_F(Threads, WithStreamsOfTheirOwnDoNotDisturbEachOther) {
+TEST_F(Threads, ThreadsWithOwnStreamsDoNotDisturbEachOther) {
   const auto body = [](std::int64_t number) {
     ASSERT_EQ(aclrtSetDevice(0), ACL_SUCCESS);
     aclrtStream own_stream = nullptr;
@@ -49,7 +49,7 @@ TEST_F(Threads, WithStreamsOfTheirOwnDoNotDisturbEachOther) {
 
 /// Limits the number of threads. The stream's own thread exists already, so the gradient can start
 /// only one more thread and must continue without the others.
-TEST_F(Threads, ThatCannotStartAreNotNeeded) {
+TEST_F(Threads, RefusedThreadsDoNotChangeTheResult) {
   const Op::Problem problem = {.heads_q = 4, .heads_kv = 4, .seq_q = 300, .seq_kv = 300};
   const auto own = optimized::flash_attention_score_grad(device::a2());
   const ScarceThreads machine(1, 7);

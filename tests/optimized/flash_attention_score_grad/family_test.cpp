@@ -92,7 +92,7 @@ TEST(Packed, GivesZerosToTheOtherSideOfAnEmptySequence) {
   EXPECT_FALSE(zeros(g.dq, g.dq.size()) || zeros(g.dk, g.dk.size()) || zeros(g.dv, g.dv.size()));
 }
 
-TEST(Packed, OfNothingButEmptySequencesIsZero) {
+TEST(Packed, OnlyEmptySequencesGiveZeroGradients) {
   for (const auto& [q, kv] :
        {std::pair<Lengths, Lengths>{{0, 0}, {3, 0}}, {{2, 4}, {0, 0}}, {{0, 5}, {5, 0}}}) {
     const Example example = {.problem = packed(q, kv)};
@@ -174,7 +174,7 @@ TEST(Prefix, MayEndFurtherFromABlockThanTheStoredRowsReach) {
   expect_gradients({.problem = p});
 }
 
-TEST(Prefix, OfModeFiveIsWhatTheMaskSays) {
+TEST(Prefix, ModeFiveFollowsItsMask) {
   for (const MaskShape shape : {MaskShape::b_one_ss, MaskShape::bnss}) {
     Op::Problem p = padded(140, 150);
     p.sparse_mode = 5, p.atten_mask = shape, p.prefix = {30, 145};
@@ -185,7 +185,7 @@ TEST(Prefix, OfModeFiveIsWhatTheMaskSays) {
   }
 }
 
-TEST(Bias, OfEveryPaddedShapeIsAddedBeforeOrAfterTheScale) {
+TEST(Bias, EveryPaddedShapeIsAddedBeforeOrAfterTheScale) {
   for (const PseShape shape : {PseShape::bnss, PseShape::bn1s, PseShape::one_nss})
     for (const std::int64_t type : {0, 1})
       for (const auto& [striding, dtype] : {std::pair{Striding::contiguous, DType::fp32},
@@ -197,7 +197,7 @@ TEST(Bias, OfEveryPaddedShapeIsAddedBeforeOrAfterTheScale) {
       }
 }
 
-TEST(Bias, OfSlopesGrowsWithTheDistanceFromTheStartIndices) {
+TEST(Bias, SlopesGrowWithTheDistanceFromTheStartIndices) {
   for (const PseShape shape : {PseShape::slopes_n, PseShape::slopes_bn})
     for (const std::int64_t type : {2, 3})
       for (const auto& [start_q, start_kv] : {std::pair<Lengths, Lengths>{{}, {}},
@@ -215,7 +215,7 @@ TEST(Bias, OfSlopesGrowsWithTheDistanceFromTheStartIndices) {
 
 /// The rows of the bias have the length of the longest sequence, so in a shorter sequence the row
 /// stride is larger than the number of keys.
-TEST(Bias, OfPackedSequencesIsReadFromTheFirstTokenOfEach) {
+TEST(Bias, BiasOfASequenceIsReadFromItsFirstToken) {
   for (const PseShape shape : {PseShape::bnss, PseShape::bn1s, PseShape::one_nss})
     for (const std::int64_t type : {0, 1}) {
       Op::Problem p = packed({5, 130, 21, 9}, {140, 7, 160, 3});
@@ -225,7 +225,7 @@ TEST(Bias, OfPackedSequencesIsReadFromTheFirstTokenOfEach) {
     }
 }
 
-TEST(Bias, OfPackedShapesFollowsTheSequences) {
+TEST(Bias, PackedShapesFollowTheSequences) {
   for (const PseShape shape : {PseShape::packed_bnss, PseShape::packed_bn1s})
     for (const std::int64_t type : {0, 1}) {
       Op::Problem p = packed(uneven_q, uneven_kv);
@@ -234,7 +234,7 @@ TEST(Bias, OfPackedShapesFollowsTheSequences) {
     }
 }
 
-TEST(Bias, OfSlopesInTndTakesStartIndicesOfTheFirstSequenceOnlyInModeEight) {
+TEST(Bias, ModeEightUsesStartIndicesOnlyInTheFirstSequence) {
   for (const std::int64_t mode : {0, 2, 8})
     for (const PseShape shape : {PseShape::slopes_n, PseShape::slopes_bn}) {
       Op::Problem p = compressed(packed({20, 140, 7}, {30, 140, 7}), mode);
@@ -301,7 +301,7 @@ TEST(Dropout, IsOffWhenEverythingIsKept) {
   EXPECT_TRUE(test::same_bits(test::run(without, inputs), test::run(with, with_mask)));
 }
 
-TEST(Dropout, OfEverythingLeavesOnlyTheRowTerm) {
+TEST(Dropout, DroppingEverythingLeavesOnlyTheRowTerm) {
   Op::Problem p = padded(20, 30);
   p.drop_mask = DropMask::exact, p.keep_prob = 0.5;
   const Example example = {.problem = p};

@@ -125,7 +125,7 @@ TEST(Forward, ReadsUserMasksWithFullyMaskedRows) {
   }
 }
 
-TEST(Forward, OfRowsWithoutKeysIsThatOfFullyMaskedRows) {
+TEST(Forward, RowsWithoutKeysEqualFullyMaskedRows) {
   for (const auto& [q, kv] :
        {std::pair<Lengths, Lengths>{{4, 0, 3}, {0, 5, 6}}, {{2, 4}, {0, 0}}, {{0, 0}, {3, 1}}})
     expect_forward({.problem = packed(q, kv)});

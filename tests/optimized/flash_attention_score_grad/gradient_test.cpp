@@ -86,7 +86,7 @@ TEST(Gradient, TakesLengthsAroundTheEdgesOfTiles) {
                .dtype = DType::fp32, .seq_q = sq, .seq_kv = skv, .head_dim = 8, .head_dim_v = 8}});
 }
 
-TEST(Gradient, OfOneKeyIsDySummedInDvAndRoundingNoiseElsewhere) {
+TEST(Gradient, OneKeySumsDyInDvAndLeavesRoundingNoiseElsewhere) {
   const Example example = {
       .problem = {.dtype = DType::fp32, .seq_q = 300, .seq_kv = 1, .head_dim = 8, .head_dim_v = 8}};
   const Op::Inputs inputs = test::inputs_of(example);
@@ -218,7 +218,7 @@ TEST(Gradient, KeepsAMaskedNanOutOfTheGradients) {
   EXPECT_TRUE(std::isnan(g.dv[0]));
 }
 
-TEST(Gradient, OfAnEmptyProblemFillsTheOthersWithZeros) {
+TEST(Gradient, EmptyProblemFillsTheOtherGradientsWithZeros) {
   for (const auto& [sq, skv] : {std::pair{0, 9}, {9, 0}}) {
     Example example = {.problem = {.dtype = DType::bf16, .seq_q = sq, .seq_kv = skv},
                        .outputs = Striding::padded};

@@ -147,7 +147,7 @@ TEST_F(HostModes, CutProductsForTheRegistersOfAmx) {
   expect_products(emulated_amx_kernels().multiply);
 }
 
-TEST_F(HostModes, OnAmxSkipBlocksWithoutRequestedRows) {
+TEST_F(HostModes, AmxSkipsBlocksWithoutRequestedRows) {
   constexpr std::int64_t rows = 96, columns = 64, depth = 8;
   const std::vector<Pair> a = pairs(rows * depth, 1), b = pairs(depth * columns, 2);
   const RowRange asked[] = {{0, 0}, {40, 41}, {0, 0}, {0, 0}};
@@ -171,7 +171,7 @@ TEST_F(HostModes, OnAmxSkipBlocksWithoutRequestedRows) {
   EXPECT_TRUE(std::isnan(c[40 * columns + 32]));
 }
 
-TEST(HostModesAnywhere, OnAmxMultiplyAsTheirEmulation) {
+TEST(HostModesAnywhere, AmxMultipliesAsItsEmulation) {
   if (!is_available(HostMode::amx_bf16)) GTEST_SKIP() << "this machine has no AMX for bf16";
   expect_products(pair_kernels(HostMode::amx_bf16).multiply);
 }
@@ -268,7 +268,7 @@ TEST_F(HostModes, AgreeWithTheFormula) {
 }
 
 /// Runs the gradient in the host mode amx_bf16 with emulated AMX instructions.
-TEST_F(HostModes, OnAmxAgreeWithTheFormula) {
+TEST_F(HostModes, AmxAgreesWithTheFormula) {
   const PairKernels& kernels = emulated_amx_kernels();
   for (const std::int64_t dim : {24, 64, 128})
     for (const std::int64_t seq : {21, 300}) {

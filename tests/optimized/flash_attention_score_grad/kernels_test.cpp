@@ -25,7 +25,7 @@ bool same(const std::vector<float>& x, const std::vector<float>& y) {
   return std::memcmp(x.data(), y.data(), x.size() * sizeof(float)) == 0;
 }
 
-TEST(Kernels, ForAnUnknownInstructionSetAreRefused) {
+TEST(Kernels, UnavailableInstructionSetIsRefused) {
   for (const auto instructions : {optimized::Instructions::avx512, optimized::Instructions::avx2}) {
     const auto here = optimized::available_instructions();
     if (std::find(here.begin(), here.end(), instructions) == here.end())

@@ -34,7 +34,7 @@ Traffic of_one_block(const Problem& p, std::int64_t key_tiles) {
   return all;
 }
 
-TEST(Traffic, OfOneBlockIsWhatItsProductsReadAndWrite) {
+TEST(Traffic, OneBlockMovesWhatItsProductsReadAndWrite) {
   for (const auto& [heads_q, heads_kv] : {std::pair{1, 1}, {4, 2}}) {
     const Problem p = {.heads_q = heads_q,
                        .heads_kv = heads_kv,
@@ -112,7 +112,7 @@ TEST(Traffic, CountsRopeAsMoreChannels) {
   EXPECT_GT(roped.written, plain.written);
 }
 
-TEST(Traffic, OfAPackOfEqualSequencesIsThatOfABatch) {
+TEST(Traffic, EqualSequencesMoveAsMuchAsABatch) {
   Problem p = {.input_layout = spec::Layout::bsnd,
                .batch = 5,
                .heads_q = 4,
@@ -162,7 +162,7 @@ TEST(Traffic, OfTheSinkInAPackIsThatOfItsSequences) {
   EXPECT_EQ(pack.written.count, alone.written.count - 4 * p.heads_q);
 }
 
-TEST(Traffic, OfACausalProblemIsAboutHalf) {
+TEST(Traffic, CausalProblemReadsAboutHalf) {
   Problem p = {.seq_q = 8192, .seq_kv = 8192, .head_dim = 128, .head_dim_v = 128};
   const auto full = static_cast<double>(planned(p).read.count);
   p.sparse_mode = 3, p.atten_mask = spec::MaskShape::compressed;

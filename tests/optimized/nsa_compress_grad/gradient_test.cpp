@@ -195,7 +195,7 @@ TEST(Compress, GivesTheNumbersOfTheDocumentedExample) {
   for (const double x : g.weight_grad) ASSERT_EQ(x, 3376);
 }
 
-TEST(Compress, OfOnesCountsTheWindowsOverEachToken) {
+TEST(Compress, OnesCountTheWindowsOverEachToken) {
   for (const auto& [size, stride] : window_kinds()) {
     Op::Problem problem = problem_of({300, 20, 301}, size, stride);
     problem.dtype = DType::fp16;

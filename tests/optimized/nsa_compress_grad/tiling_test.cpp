@@ -170,7 +170,7 @@ TEST(CompressTiling, HasNoMorePartsThanTiles) {
   EXPECT_EQ(plan({.heads = 1, .seq = 20, .head_dim = 128}, device::a2()).parts, 1);
 }
 
-TEST(CompressTiling, OfPublishedHeadsTakesWholeHeadsAndStrides) {
+TEST(CompressTiling, PublishedHeadSizesTakeWholeHeadsAndStrides) {
   for (const std::int64_t head_dim : {64, 128, 192, 256})
     for (const auto& [size, stride] : {std::pair{32, 16}, {64, 48}, {128, 112}}) {
       Problem p = {.heads = 4,
@@ -206,7 +206,7 @@ TEST(CompressTiling, RefusesAWindowWhoseChainsDoNotFit) {
   EXPECT_THROW(test::compress::run(example, test::compress::zeros(example)), device::DeviceFault);
 }
 
-TEST(CompressTiling, WithoutAWindowHasNothingToSchedule) {
+TEST(CompressTiling, ProblemWithoutAWindowHasNothingToSchedule) {
   const Problem p = problem_of({31, 9}, 32, 16);
   const std::string plan = optimized::Tiled<spec::NsaCompressGrad>::plan(p, device::a2());
   EXPECT_TRUE(plan.ends_with("no schedule: the problem has no full window\n")) << plan;

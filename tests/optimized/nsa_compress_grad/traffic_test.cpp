@@ -18,13 +18,13 @@ Traffic planned(const Problem& p) {
 }
 
 /// The problem has 64 tokens, and therefore three windows of 32 tokens.
-TEST(CompressTraffic, OfOneTileIsWhatItsWindowsRead) {
+TEST(CompressTraffic, OneTileMovesWhatItsWindowsRead) {
   const Traffic one = planned({.seq = 64, .head_dim = 128});
   EXPECT_EQ(one.read.count, 32 * 32 + (64 + 3) * 128 * 2 + 32 * 4);
   EXPECT_EQ(one.written.count, 64 * 128 * 2 + 32 * 4 + 32 * 2);
 }
 
-TEST(CompressTraffic, OfSequencesWithoutWindowsReadsNoTokens) {
+TEST(CompressTraffic, SequencesWithoutWindowsReadNoTokens) {
   const Problem p = problem_of({31, 20, 31, 5}, 32, 16);
   const std::int64_t items = optimized::compress::plan(p, device::a2()).parts;
   EXPECT_EQ(planned(p).read.count, items * (32 * 32 + 32 * 4));

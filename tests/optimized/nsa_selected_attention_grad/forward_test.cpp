@@ -66,7 +66,7 @@ TEST(SelectedForward, WritesStridedViewsAndNothingElse) {
     EXPECT_TRUE(test::untouched_outside(*tensor, std::byte{0xAB}));
 }
 
-TEST(SelectedForward, OfATokenWithoutKeysHasTheStatisticsOfAFullyMaskedRow) {
+TEST(SelectedForward, TokenWithoutKeysHasStatisticsOfAFullyMaskedRow) {
   const auto list = [](const Entry& e) { return e.token < 16 ? 1 + e.slot : e.slot; };
   const Example example = {.problem = causal(small()), .block = list};
   const Op::Inputs inputs = forward(example), expected = inputs_of(example);

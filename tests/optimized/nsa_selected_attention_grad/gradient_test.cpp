@@ -141,7 +141,7 @@ TEST(SelectedGradient, RunsWithThreadsOnProblemsOfOneKeyHead) {
 
 /// A block that begins after the query's position adds nothing to any sum, so the gradients of its
 /// keys are exactly 0.
-TEST(SelectedGradient, OfABlockInTheFutureIsExactlyZero) {
+TEST(SelectedGradient, BlockInTheFutureHasExactlyZeroGradients) {
   const auto list = [](const Entry& e) { return e.slot == 0 ? 0 : e.slot + 2; };
   Op::Problem p = causal(small_problem(DType::bf16));
   p.lengths_q = {30, 20}, p.seq_q = 30, p.lengths_kv = {80, 96};
@@ -160,7 +160,7 @@ TEST(SelectedGradient, OfABlockInTheFutureIsExactlyZero) {
   EXPECT_TRUE(same_bits(run(example, inputs), run(without, shorter)));
 }
 
-TEST(SelectedGradient, OfATokenThatSeesNothingIsZeroAndAddsNothing) {
+TEST(SelectedGradient, TokenThatSeesNothingHasZeroDqAndAddsNothing) {
   const auto list = [](const Entry& e) { return e.token < 16 ? 3 : e.slot; };
   const Example example = {.problem = causal(small_problem()), .block = list};
   Op::Inputs inputs = inputs_of(example);
@@ -191,7 +191,7 @@ TEST(SelectedGradient, CountsPositionsBeyondTheEdgeOfTheMask) {
 
 /// Makes the call of the example program in the documentation. All its gradients are so small that
 /// they are rounded to zero.
-TEST(SelectedGradient, OfTheDocumentedExampleIsZero) {
+TEST(SelectedGradient, DocumentedExampleHasZeroGradients) {
   const Example example = {.problem = {.dtype = DType::fp16,
                                        .seq_q = 1,
                                        .seq_kv = 1024,

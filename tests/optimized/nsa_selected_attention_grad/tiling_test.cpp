@@ -160,7 +160,7 @@ RC_GTEST_PROP(SelectedDemand, SpreadsEveryListOverTheBlocks, ()) {
 
 /// The memory traffic, counted by hand: four tokens list one of the two blocks of 16 keys. The
 /// padding rows of a tile are not read.
-TEST(SelectedTraffic, OfOneBlockIsWhatItsProductsReadAndWrite) {
+TEST(SelectedTraffic, OneBlockMovesWhatItsProductsReadAndWrite) {
   const Problem p = {.heads_q = 3,
                      .seq_q = 4,
                      .seq_kv = 32,

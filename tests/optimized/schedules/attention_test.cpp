@@ -47,7 +47,7 @@ TEST(Attention, CountsBlocksThatHoldAPair) {
 
 /// According to the published description of the schedule, a tile reads 176 KiB, moves 176 KiB out
 /// of L0C and needs five products.
-TEST(Gradient, OfTheBasicFamilyMovesThePublishedBytesOfABlock) {
+TEST(Gradient, BasicFamilyMovesThePublishedBytesOfABlock) {
   EXPECT_NEAR(of_tile(basic(), Pipe::cube_mte2), 176 * 1024.0 / 88, 0.01);
   EXPECT_NEAR(of_tile(basic(), Pipe::fixpipe), 176 * 1024.0 * 3 / 256, 0.01);
   EXPECT_NEAR(of_tile(basic(), Pipe::cube), 5 * 518, 0.01);
@@ -57,7 +57,7 @@ TEST(Gradient, OfTheBasicFamilyMovesThePublishedBytesOfABlock) {
 
 /// According to the published description of the schedule, a tile reads 120 KiB and moves 192 KiB
 /// out of L0C.
-TEST(Gradient, OfTheSameAbFamilyMovesThePublishedBytesOfABlock) {
+TEST(Gradient, SameAbFamilyMovesThePublishedBytesOfABlock) {
   EXPECT_NEAR(of_tile(same_ab(), Pipe::cube_mte2), 120 * 1024.0 / 88, 0.01);
   EXPECT_NEAR(of_tile(same_ab(), Pipe::fixpipe), 192 * 1024.0 * 3 / 256, 0.01);
   EXPECT_NEAR(of_tile(same_ab(), Pipe::cube), 5 * 518, 0.01);
@@ -66,7 +66,7 @@ TEST(Gradient, OfTheSameAbFamilyMovesThePublishedBytesOfABlock) {
 /// By the costs of the instructions, each vector core needs about 2280 cycles for a tile. The
 /// schedule sameAB also copies 96 KiB between the layouts "tiles" and "rows", at 256 B per cycle
 /// and with four instructions.
-TEST(Gradient, OfABlockTakesThePublishedVectorCycles) {
+TEST(Gradient, BlockTakesThePublishedVectorCycles) {
   EXPECT_NEAR(of_tile(basic(), Pipe::vector), 2280, 25);
   EXPECT_NEAR(of_tile(same_ab(), Pipe::vector) - of_tile(basic(), Pipe::vector),
               96 * 1024.0 / 256 + 4 * (1 + 16), 0.01);

@@ -22,7 +22,7 @@ double cycles(const Modelled& modelled, Pipe pipe) {
   return modelled.share(pipe) * modelled.seconds * 1.8e9;
 }
 
-TEST(Gemm, OfOneTileTakesItsLoadsItsProductAndItsDrain) {
+TEST(Gemm, OneTileTakesItsLoadsItsProductAndItsDrain) {
   // The modelled time of one tile. Two operands of 32 KiB are loaded one after the other at 88 B a
   // cycle, and can be used 210 cycles later. The right operand is copied into L0B at 128 B a cycle.
   // Then the cube unit (the matrix unit) takes 512 steps. At the end 64 KiB are moved out of L0C.
@@ -44,7 +44,7 @@ TEST(Gemm, ReadsEachOperandOnceForEveryTileOfTheOther) {
   EXPECT_NEAR(cycles(modelled, Pipe::fixpipe), 48 * (512 + 1024.0), 1);
 }
 
-TEST(Gemm, OfShortRowsPaysForPackages) {
+TEST(Gemm, ShortRowsPayForPackages) {
   // A left operand with 64 columns has rows of 128 B. Loading such a row takes 3 cycles. If the
   // rows were contiguous, 128 B would take only 128 / 88 cycles.
   Gemm gemm = {.m = 1280,
@@ -81,7 +81,7 @@ TEST(Stream, ReadsAtTheRateOfHbm) {
   EXPECT_NEAR(model(both, spec).seconds / (2 * seconds + 3.2e-6), 1, 0.03);
 }
 
-TEST(Rounds, BeyondTheMostAreAddedAtTheSteadyPace) {
+TEST(Rounds, FurtherRoundsAreAddedAtTheSteadyPace) {
   const device::Spec spec = device::a2();
   const Writer write = [](device::Instructions& code, std::int64_t rounds) {
     for (std::int64_t k = 0; k < rounds; ++k) {

@@ -164,7 +164,7 @@ TEST(Features, MakeNoScheduleFasterAndLeaveTheVendorOneFamily) {
   EXPECT_EQ(vendor_plans(with, spec)[0].name, "sameAB");
 }
 
-TEST(Deal, OfACausalMaskDependsOnWhatARoundSkips) {
+TEST(Deal, CausalMaskCostDependsOnWhatARoundSkips) {
   // A causal problem with 8 heads and 2048 x 2048 scores. If the schedule computes all tiles of a
   // round, also the masked ones, a head has 10 rounds of 4 x 4 tiles, and the busiest core has 4
   // rounds. If it skips masked tiles, a head has 136 tiles. All heads together then have 68 rounds,
@@ -237,7 +237,7 @@ TEST(Floor, IsTheFewestBytesAndTheTimeTheyTakeWhileL2NeverIdles) {
   EXPECT_GT(floor_of(all).seconds, 0.5 * all.front().modelled.seconds);
 }
 
-TEST(Passes, OfOurScheduleAreTwoAndOfTheVendorsThree) {
+TEST(Passes, OwnScheduleNeedsTwoPassesAndTheVendorsThree) {
   device::Spec slow = device::a2();
   slow.overheads.sync_all.value += 1;
   const auto later = [&](const auto& schedule) {
@@ -380,7 +380,7 @@ TEST(Modes, MoveAndMultiplyWhatTheirChannelsAndElementsSay) {
   EXPECT_NEAR(of_tile(woven, Pipe::cube_mte2, rope), read(128, 64, 2), 0.01);
 }
 
-TEST(Buffers, OfAScheduleAreListedWithTheirPlaces) {
+TEST(Buffers, BuffersEndAtTheExpectedOffsetsOfEachMemory) {
   const Woven woven = {.rows = 6, .columns = 6, .score_buffers = 10};
   const auto all = buffers_of(square(1024), woven, device::a2());
   const auto end = [&](const std::string& memory) {

@@ -92,7 +92,7 @@ TEST(Loop, ThrowsTheFirstExceptionAgainAndBeginsNothingMore) {
   }
 }
 
-TEST(Loop, ThatFailsInEveryThreadThrowsOnce) {
+TEST(Loop, FailureInEveryThreadThrowsOnce) {
   const auto task = [](std::int64_t k) { throw std::runtime_error(std::to_string(k)); };
   for (int k = 0; k < 100; ++k) EXPECT_THROW(for_each(50, task, 4), std::runtime_error);
 }
@@ -159,7 +159,7 @@ TEST(Loop, ReportsMissingMemoryInTheCallersThread) {
   EXPECT_THROW(work_off(numbers(100), make, 4), std::bad_alloc);
 }
 
-TEST(Loop, ThatCannotEquipAThreadForAnotherReasonFails) {
+TEST(Loop, FailureToEquipAThreadForAnotherReasonThrows) {
   const auto make = [](std::int64_t thread) {
     if (thread == 1) throw std::runtime_error("thread 1");
     return [](std::int64_t) { std::this_thread::sleep_for(1ms); };
@@ -167,7 +167,7 @@ TEST(Loop, ThatCannotEquipAThreadForAnotherReasonFails) {
   EXPECT_THROW(work_off(numbers(1000), make, 2), std::runtime_error);
 }
 
-TEST(Loop, WithoutHelpersHasOneThread) {
+TEST(Loop, LoopWithoutHelpersHasOneThread) {
   const std::int64_t all = thread_count(0);
   {
     const Alone alone;

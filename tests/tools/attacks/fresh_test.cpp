@@ -265,7 +265,7 @@ conformance::Results timed(double last_seconds) {
   return results;
 }
 
-TEST(Pace, OfAnUnexpectedlySlowCallIsReported) {
+TEST(Pace, UnexpectedlySlowCallIsReported) {
   std::ostringstream healthy, slow;
   cli::print_pace(timed(0.002), "assay", healthy);
   cli::print_pace(timed(2), "assay", slow);
@@ -277,7 +277,7 @@ TEST(Pace, OfAnUnexpectedlySlowCallIsReported) {
   EXPECT_PRED2(has, slow.str(), std::string("assay run nsa_compress_grad --seq=103"));
 }
 
-TEST(Pace, OfFewCallsIsNotReported) {
+TEST(Pace, FewCallsReportNoPace) {
   conformance::Results few = timed(0.001);
   few.cases.resize(19);
   std::ostringstream out;

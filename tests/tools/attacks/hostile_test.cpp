@@ -226,7 +226,7 @@ TEST(CrashesAtOpening, AreTheFaultOfTheFileThatIsNamed) {
 
 /// The command computes the verdicts before it notices that the file is damaged. The report must
 /// nevertheless contain the verdicts.
-TEST(CrashesAtOpening, ForVerdictsLeaveTheReport) {
+TEST(CrashesAtOpening, CrashWhileStoringVerdictsLeavesTheReport) {
   const Folder folder;
   const std::string cases = folder / "cases.h5", report = folder / "report.json";
   Program exported({"export", cases, "--implementation=optimized-a2", "nsa_compress_grad"},
@@ -257,7 +257,7 @@ std::string poor_sweep(const Folder& folder, int& code, const std::string& imple
   return sweep.output();
 }
 
-TEST(Poverty, OfFileDescriptorsIsNamed) {
+TEST(Poverty, MissingFileDescriptorsAreNamed) {
   const Folder folder;
   bool has_failed = false, has_worked = false;
   for (rlim_t count = 3; count <= 32; count += count < 16 ? 1 : 4) {
@@ -277,7 +277,7 @@ TEST(Poverty, OfFileDescriptorsIsNamed) {
 
 /// With little memory, some threads cannot be started, and others cannot allocate memory. The
 /// program must continue with the remaining threads.
-TEST(Poverty, OfMemoryForThreadsDoesNotBlock) {
+TEST(Poverty, MissingMemoryForThreadsDoesNotBlock) {
   const Folder folder;
   Program run({"run", "flash_attention_score_grad", "--heads_q=16", "--heads_kv=16", "--seq_q=512",
                "--seq_kv=512", "--head_dim=64", "--head_dim_v=64", "--rows=1", "--threads=64"},
@@ -293,7 +293,7 @@ TEST(Poverty, OfMemoryForThreadsDoesNotBlock) {
 }
 
 /// If all file descriptors are in use, the program must not report that the file is damaged.
-TEST(Poverty, OfFileDescriptorsIsNotAFileFault) {
+TEST(Poverty, MissingFileDescriptorsAreNotAFileFault) {
   const Folder folder;
   const std::string store = folder / "sweep.h5", cases = folder / "cases.h5",
                     out = folder / "output";
@@ -325,7 +325,7 @@ TEST(Poverty, OfFileDescriptorsIsNotAFileFault) {
 
 /// The program must report any failed allocation while it reads a report, even one in the
 /// destructor of a JSON value.
-TEST(Poverty, OfMemoryIsNamedWhereAReportIsRead) {
+TEST(Poverty, MissingMemoryIsNamedWhenAReportIsRead) {
   const Folder folder;
   const std::string report = folder / "report.json", out = folder / "output";
   Program sweep(
@@ -391,7 +391,7 @@ TEST(Stops, LeaveACheckedFileAsItWas) {
   EXPECT_FALSE(text_of(cases) == before) << "a check that is not stopped must write verdicts";
 }
 
-TEST(Poverty, WithoutAFolderForTemporaryFilesIsNamed) {
+TEST(Poverty, MissingTemporaryFolderIsNamed) {
   const Folder folder;
   int code = 0;
   const std::string said = poor_sweep(folder, code, "command:true {}",
@@ -409,7 +409,7 @@ void become_nobody() {
 
 /// A sweep can run without threads, but not without its three processes: the kernel's process and
 /// the two processes that guard it.
-TEST(Poverty, OfProcessesIsNamed) {
+TEST(Poverty, MissingProcessesAreNamed) {
   const Folder folder;
   fs::permissions(folder / "", fs::perms(0755));
   fs::create_directory(folder / "in");
@@ -429,7 +429,7 @@ TEST(Poverty, OfProcessesIsNamed) {
     }
 }
 
-TEST(Poverty, OfRightsIsNamedBeforeTheFirstCase) {
+TEST(Poverty, MissingRightsAreNamedBeforeTheFirstCase) {
   const Folder folder;
   fs::create_directory(folder / "in");
   fs::permissions(folder / "in", fs::perms(0555));
@@ -444,7 +444,7 @@ TEST(Poverty, OfRightsIsNamedBeforeTheFirstCase) {
 
 /// A kernel that runs in the judge's process can change its working directory. The results must
 /// nevertheless be written to the right folder.
-TEST(Poverty, OfAFolderThatIsLeftChangesNoDestination) {
+TEST(Poverty, LeavingTheFolderChangesNoDestination) {
   struct Wanderer final : spec::Implementation<spec::NsaCompressGrad> {
     explicit Wanderer(std::string elsewhere) : to(std::move(elsewhere)) {}
     std::string name() const override { return "wanderer"; }

@@ -36,7 +36,7 @@ void wait_for_worker(Program& sweep, const Folder& folder) {
   while (!sweep.has_ended() && fs::is_empty(folder / "tmp")) std::this_thread::sleep_for(1ms);
 }
 
-TEST(Signals, ThatAskForAnEndLeaveAReportAndNoTemporaryFile) {
+TEST(Signals, EndingSignalsLeaveAReportAndNoTemporaryFile) {
   for (const int number : {SIGINT, SIGTERM, SIGHUP, SIGQUIT}) {
     expect_default(number);
     const Folder folder;
@@ -88,7 +88,7 @@ TEST(Signals, AFileSizeLimitIsAnErrorOfTheFileThatIsNamed) {
 }
 
 /// The judge ignores SIGXFSZ. In the kernel's process the signal must have its default action.
-TEST(Signals, OfTheJudgeDoNotReachAKernel) {
+TEST(Signals, IgnoredSignalsHaveTheirDefaultActionInAKernel) {
   const Folder folder;
   Program run({"run", "nsa_compress_grad",
                "--implementation=command:sh -c 'trap - XFSZ; ulimit -f 0; head -c 9999 /dev/zero "

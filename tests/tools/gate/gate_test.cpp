@@ -49,7 +49,7 @@ TEST(Gate, ReportsTheFirstFailureInOneLine) {
     EXPECT_EQ(std::string(one["verdict"]).starts_with("nonconformant"), one == cases.back()) << one;
 }
 
-TEST(Gate, OfACorrectKernelRunsEveryCase) {
+TEST(Gate, CorrectKernelRunsEveryCase) {
   const Answer result = gated("flash_like", {"--budget=10min"});
   EXPECT_EQ(result.code, 0) << result.out << result.err;
   EXPECT_EQ(lines_in(result.out), 1) << result.out;
@@ -64,7 +64,7 @@ TEST(Gate, EndsWithItsBudget) {
   EXPECT_PRED2(has, result.out, std::string(" not run"));
 }
 
-TEST(Gate, OfAKernelThatOffersNothingIsNotConclusive) {
+TEST(Gate, KernelThatOffersNothingIsNotConclusive) {
   cli::Registry registry;
   registry.add<Op>({.name = "of_nothing",
                     .summary = "offers nothing",

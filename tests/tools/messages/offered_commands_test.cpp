@@ -40,7 +40,7 @@ void expect_that_all_run(const cli::Registry& registry, const std::string& text,
   }
 }
 
-TEST(OfferedCommands, OfSweepReportRunAndShrinkRunAsTheyStand) {
+TEST(OfferedCommands, SweepReportRunAndShrinkOfferCommandsThatRun) {
   const Folder folder;
   const cli::Registry registry = registry_of({"flash_like", "no_checks", "all_zeros"});
   std::set<std::string> ran;
@@ -66,7 +66,7 @@ TEST(OfferedCommands, OfSweepReportRunAndShrinkRunAsTheyStand) {
 
 /// The file contains the outputs of a kernel that this program does not have. The offered command
 /// must judge them again.
-TEST(OfferedCommands, OfACheckedFileJudgeItAgain) {
+TEST(OfferedCommands, CheckedFileOffersCommandsThatJudgeItAgain) {
   const Folder folder;
   const std::string file = folder / "of a kernel.h5";
   ASSERT_EQ(answer(registry_of({"all_zeros"}),
@@ -90,7 +90,7 @@ TEST(OfferedCommands, OfACheckedFileJudgeItAgain) {
   EXPECT_PRED2(has, again("0123456789ab").err, "such as '" + std::string(id) + "'");
 }
 
-TEST(OfferedCommands, OfExplanationsAndMessagesRunAsTheyStand) {
+TEST(OfferedCommands, ExplanationsAndMessagesOfferCommandsThatRun) {
   const cli::Registry registry = registry_of({"no_checks"});
   std::set<std::string> ran;
   for (const std::string line :
@@ -104,7 +104,7 @@ TEST(OfferedCommands, OfExplanationsAndMessagesRunAsTheyStand) {
 
 /// The report page prints lines that begin with the program's path. A test of the page, which needs
 /// a browser, runs them.
-TEST(OfferedCommands, OfThePageStartWithTheProgramAsItWasTyped) {
+TEST(OfferedCommands, CommandsOfThePageStartWithTheProgramAsTyped) {
   const Folder folder;
   const cli::Registry registry = registry_of({"flash_like"});
   const auto program_of = [&](const std::string& typed, const std::vector<std::string>& line) {

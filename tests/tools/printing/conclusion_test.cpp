@@ -61,7 +61,7 @@ TEST(Conclusion, SaysWhetherItConformsAndCountsTheJudgedCasesAlone) {
             "judged, 1 of them numerically, 0 failures, 1 without a clear verdict (71 s).");
 }
 
-TEST(Conclusion, OfOneCaseSaysWhatTheVerdictMeans) {
+TEST(Conclusion, ConclusionOfOneCaseSaysWhatTheVerdictMeans) {
   using enum Verdict;
   const std::pair<Verdict, std::string> expected[] = {
       {conforms, "mine conforms on this case."},

@@ -38,7 +38,7 @@ TEST(Waiting, AfterTwoSecondsSaysWhatGoesOnAndHowLongItMayTake) {
             "run: the implementation runs, 2 s so far\n");
 }
 
-TEST(Waiting, OfSeveralCasesTheTimeLeftFollowsFromThoseDone) {
+TEST(Waiting, TimeLeftFollowsFromTheFinishedCases) {
   const std::string text = heard({.what = "check", .cases = 5}, long_enough, false, 1);
   const std::string start = "check: 1 of 5 cases, the implementation runs, 2 s so far, about ";
   EXPECT_TRUE(text.starts_with(start)) << text;
@@ -50,7 +50,7 @@ TEST(Waiting, ShortWorkOfOurOwnSaysNothing) {
   EXPECT_EQ(heard({.what = "run", .expected_seconds = 150}, short_enough), "");
 }
 
-TEST(Waiting, OnATerminalTheLineIsDrawnAndTakenAway) {
+TEST(Waiting, LineOnATerminalIsDrawnAndErased) {
   const std::string text = heard({.what = "run", .expected_seconds = 150}, long_enough, true);
   EXPECT_TRUE(text.starts_with("\rrun: ")) << text;
   EXPECT_TRUE(text.ends_with("\r\x1b[K")) << text;

@@ -182,7 +182,7 @@ def hides(saved: Any) -> dict[str, Any]:
     return {}
 
 
-def test_of_a_function_that_hides_what_it_saves_two_parts_stay_open() -> None:
+def test_hidden_saved_values_leave_two_parts_open() -> None:
     right = assay.judge_autograd(attention(saved_values=hides), FLASH.format("bf16"))
     assert right.conforms and list(right.reports) == ["forward", "end_to_end"], right.summary()
     assert right.sentence() == "attention: forward and backward conform"
@@ -327,7 +327,7 @@ def test_an_exception_is_a_crash_of_its_part(part: str, wrong: str) -> None:
     assert "autograd_functions.py:" in report.causes[0].evidence or "test_autograd.py:" in report.causes[0].evidence
 
 
-def test_what_the_function_does_not_offer_is_not_applicable() -> None:
+def test_calls_that_the_function_does_not_offer_are_not_applicable() -> None:
     for function in (attention(unsupported=lambda case: "fp32"), attention(raising(assay.Unsupported("fp32")))):
         report = assay.judge_autograd(function, FLASH.format("fp32"))
         assert report.conforms and report.wrong == ()
@@ -405,7 +405,7 @@ def lose_a_row(saved: dict[str, Any]) -> None:
     saved["softmax_sum"][0, 0, 3] = np.nan
 
 
-def test_of_a_backward_that_gets_no_numbers_no_gradient_is_expected() -> None:
+def test_no_gradient_is_expected_if_saved_values_are_not_finite() -> None:
     report = assay.judge_autograd(attention(change_saved=lose_a_row), FLASH.format("fp32"))
     assert report.wrong == ("saved",) and report.causes[0].tensors == ("softmax_sum",), report.summary()
     assert report.not_conclusive == ("backward",)

@@ -55,7 +55,7 @@ def test_an_implementation_is_found_by_file_and_name() -> None:
         as_implementation(lambda case: {}).location()
 
 
-def test_what_the_package_brings_is_found_as_a_module(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_kernel_of_the_package_is_found_as_a_module(monkeypatch: pytest.MonkeyPatch) -> None:
     """If assay/adapters/torch.py were loaded as a single file, it would be the module `torch`, which it imports."""
     module = types.ModuleType("assay.adapters.mine")
     module.attention = lambda case: {}  # type: ignore[attr-defined]

@@ -93,7 +93,7 @@ def test_a_replay_line_gives_the_same_verdict_unchanged(tmp_path: Path) -> None:
     assert done.returncode == 1 and done.stdout.startswith(report.verdict), done.stdout + done.stderr
 
 
-def test_what_no_command_finds_is_repeated_by_a_call_in_python() -> None:
+def test_a_local_function_is_repeated_by_a_call_in_python() -> None:
     def local(case: assay.Case) -> dict[str, np.ndarray]:
         return dict(kernels.without_scale(case))
 
@@ -227,7 +227,7 @@ def run_command(command: str, *words: str) -> subprocess.CompletedProcess[str]:
         (f"{kernels.__file__}:nothing", "nothing is NoneType; expected a function"),
     ],
 )
-def test_what_cannot_be_served_is_wrong_usage(location: str, fault: str) -> None:
+def test_a_function_that_cannot_be_served_is_wrong_usage(location: str, fault: str) -> None:
     command = f"command:{sys.executable} -m assay serve {location}"
     for words in (["run", *kernels.SMALL_LINES[0].split()], ["sweep", kernels.OPERATOR, "--only=--seq_q=3 ", "--random=0"]):
         done = run_command(command, *words)

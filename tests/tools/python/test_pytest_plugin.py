@@ -108,7 +108,7 @@ def test_little(assay_case):
     assert pytester.runpytest("-q", "--assay-require-judged=1").ret == pytest.ExitCode.OK
 
 
-def test_what_a_kernel_raises_is_the_cause_and_reaches_the_debugger(pytester: pytest.Pytester) -> None:
+def test_an_exception_of_a_kernel_is_the_cause_and_reaches_the_debugger(pytester: pytest.Pytester) -> None:
     pytester.makepyfile(
         SUITE.split("@pytest")[0]
         + """

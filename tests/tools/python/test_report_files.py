@@ -86,7 +86,7 @@ def test_another_layout_is_the_same_report(report: Path, tmp_path: Path) -> None
     ('"summary": {\n  "cases": ', '"summary": {\n  "cases": 1', "summary.cases is 1"),
     ('"verdicts": {', '"verdicts": {"crash": 3, ', "summary.verdicts.crash is 3, but cases contains 0"),
 ])
-def test_what_the_program_refuses_is_refused(report: Path, tmp_path: Path, layout: str, old: str, new: str, reason: str) -> None:
+def test_reports_that_the_program_refuses_are_refused(report: Path, tmp_path: Path, layout: str, old: str, new: str, reason: str) -> None:
     text = report.read_text(encoding="utf-8")
     assert old in text
     changed = tmp_path / "changed.json"

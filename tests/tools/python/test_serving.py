@@ -98,7 +98,7 @@ def test_a_process_serves_and_keeps_prints_out_of_its_answers(cases: list[assay.
     assert printed.stderr == "this is not an answer\n"
 
 
-def test_what_is_served_is_loaded_by_name() -> None:
+def test_a_served_function_is_loaded_by_name() -> None:
     assert load("kernels:right").name == "numpy"
     assert load(f"{kernels.__file__}:without_scale").name == "without scale"
     with pytest.raises(TypeError, match="SMALL_LINES is list"):

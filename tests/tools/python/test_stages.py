@@ -53,14 +53,14 @@ def test_the_first_wrong_stage_is_named(case: assay.Case) -> None:
     assert nan is not None and (nan.stage, nan.where, nan.elements) == ("dS", (0, 1, 4, 4), 1)
 
 
-def test_what_would_compare_nothing_is_refused(case: assay.Case) -> None:
+def test_stages_that_cannot_be_compared_are_refused(case: assay.Case) -> None:
     with pytest.raises(assay.AssayError, match="`computed` is empty; expected at least one stage"):
         assay.first_deviation(LINE, {})
     with pytest.raises(assay.AssayError, match="S has complex numbers"):
         assay.first_deviation(LINE, {"S": computed(case, 0.5)["S"] + 1j})
 
 
-def test_what_masks_leave_out_is_not_compared(case: assay.Case) -> None:
+def test_masked_elements_are_not_compared(case: assay.Case) -> None:
     stages = computed(case, 0.5)
     stages["S"][0, 0, 0, 6] = -np.inf
     stages["dP"][0, 0, 0, 6] = np.nan

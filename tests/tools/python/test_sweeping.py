@@ -135,7 +135,7 @@ def test_a_failing_part_is_reported_and_the_others_are_cancelled() -> None:
     assert [future.cancelled() for future in executor.futures] == [False, True, True]
 
 
-def test_what_cannot_be_run_in_parts_is_named() -> None:
+def test_flags_that_parts_cannot_have_are_named() -> None:
     executor = Idle("1/2")
     for flag, argument in (("--html=x", "html"), ("--junit=j.xml", "junit"),
                            ("--require-judged=3", "require_judged")):

@@ -39,7 +39,7 @@ def test_every_bf16_is_read_by_others_as_its_value(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("shape", [(), (0,), (3, 0, 2)])
-def test_shapes_without_extent(shape: tuple[int, ...], tmp_path: Path) -> None:
+def test_tensors_without_elements_survive_a_file(shape: tuple[int, ...], tmp_path: Path) -> None:
     with h5py.File(tmp_path / "x.h5", "w") as file:
         write_tensor(file, "x", np.ones(shape, np.float32))
         assert read_tensor(file["x"]).shape == shape

@@ -281,7 +281,7 @@ def test_arrays_survive_their_text() -> None:
         assert assay.variants.arrays_of(line)["values"].tolist() == np.float32(numbers).tolist()
 
 
-def test_what_is_wrong_with_a_formula_is_said() -> None:
+def test_errors_in_a_formula_are_named() -> None:
     with pytest.raises(ValueError, match="neither a score nor a keep"):
         assay.variant("none")
     with pytest.raises(ValueError, match="expected an operation"):
@@ -315,13 +315,13 @@ def in_double(score: Score, keep: Keep = _all) -> Callable[[assay.Case], dict[st
     return kernel
 
 
-def test_a_kernel_that_does_not_compute_formulas_is_not_accused() -> None:
+def test_a_kernel_that_does_not_compute_formulas_does_not_fail() -> None:
     program = assay.program.Program(assay.find_program())
     with pytest.raises(assay.AssayError, match="--variant has a formula, which 'optimized-a2' does not compute; give your kernel"):
         program.run(["run", *softcap.line(**SHAPE).split(), "--implementation=optimized-a2"])
 
 
-def test_a_sweep_of_lines_does_not_accuse_a_kernel_that_does_not_compute_formulas(tmp_path: Path) -> None:
+def test_a_kernel_without_formulas_does_not_fail_a_sweep_of_lines(tmp_path: Path) -> None:
     lines = tmp_path / "lines.txt"
     lines.write_text(f"{softcap.line(**SHAPE)}\nflash_attention_score_grad --seq_q=5\n")
     report = tmp_path / "report.json"

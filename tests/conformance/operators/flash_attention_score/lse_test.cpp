@@ -217,7 +217,7 @@ TEST(LogSumExp, RelationsCompareIt) {
             Verdict::not_applicable);
 }
 
-TEST(LogSumExp, OfListedBlocksIsJudged) {
+TEST(LogSumExp, IsJudgedForListedBlocks) {
   const Case<Selected> c{.problem = {.dtype = DType::bf16,
                                      .batch = 1,
                                      .heads_q = 4,

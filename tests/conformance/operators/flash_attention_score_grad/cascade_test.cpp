@@ -56,7 +56,7 @@ std::vector<mutants::Mutant> mutants(bool healthy) {
   return all;
 }
 
-TEST(Cascade, OfTheOptimizedSideConformsOnSeveralSeeds) {
+TEST(Cascade, OptimizedKernelConformsOnSeveralSeeds) {
   const auto kernel = optimized::flash_attention_score_grad(device::a2());
   for (const std::uint64_t seed : {1, 1001, 2001})
     for (const Case<Op>& c : cases(seed)) {
@@ -68,7 +68,7 @@ TEST(Cascade, OfTheOptimizedSideConformsOnSeveralSeeds) {
 }
 
 /// Each kernel is judged on only some of the cases, so that every case runs with six kernels.
-TEST(Cascade, OfEveryHealthyMutantConforms) {
+TEST(Cascade, EveryHealthyMutantConforms) {
   std::size_t turn = 0;
   for (const mutants::Mutant& mutant : mutants(true)) {
     const auto kernel = mutant.make();
@@ -201,7 +201,7 @@ class SavesLse final : public spec::PassesOn<Op> {
   bool declares_;
 };
 
-TEST(Cascade, OfAKernelThatSavesTheLogSumExpConforms) {
+TEST(Cascade, KernelThatSavesADeclaredLogSumExpConforms) {
   const auto inner = optimized::flash_attention_score_grad(device::a2());
   SavesLse kernel(*inner, 0.98e-3, true), undeclared(*inner, 0, false), wrong(*inner, 5e-3, true);
   std::size_t failed = 0;

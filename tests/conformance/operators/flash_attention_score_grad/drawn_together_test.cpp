@@ -36,7 +36,7 @@ TEST(FormulaFields, AreListedIfNoCaseDependsOnThem) {
 
 /// Each string in `found` contains the entry point, the length of the longest sequence, and 0 for
 /// query sequences or 1 for key sequences.
-TEST(ShortSequences, OfOneToThreeTokensOccurWithEmptyOnesOnBothSides) {
+TEST(ShortSequences, OneToThreeTokensOccurWithEmptySequencesOnBothSides) {
   std::set<std::string> found, in_front;
   for (const FlashCase& c : testing::default_cases<Op>()) {
     const Op::Problem& p = c.problem;
@@ -58,7 +58,7 @@ TEST(ShortSequences, OfOneToThreeTokensOccurWithEmptyOnesOnBothSides) {
 
 /// Counts the combinations of four values that are legal together. Each combination must occur in a
 /// case of interaction_cases().
-TEST(FourChoices, OfALegalCallOccurInACase) {
+TEST(FourChoices, EveryLegalCombinationOccursInACase) {
   const auto value = [](bool holds) -> std::size_t { return holds ? 1 : 0; };
   std::set<std::uint64_t> held;
   for (const FlashCase& c : flash::interaction_cases<Op>(1)) {

@@ -157,7 +157,7 @@ void expect_forward(const FlashCase& c) {
       }
 }
 
-TEST(Statistics, OfPackedSequencesLieHeadByHead) {
+TEST(Statistics, PackedSequencesStoreThemHeadByHead) {
   for (const Striding striding : {Striding::contiguous, Striding::padded, Striding::transposed}) {
     FlashCase c = packed_case();
     c.inputs = striding;
@@ -250,7 +250,7 @@ TEST(Inputs, AreListedByTheirDocumentedNames) {
             (std::set<std::string>{"dq", "dk", "dv", "dq_rope", "dk_rope"}));
 }
 
-TEST(Outputs, OfRopeArePoisonedWhollyAndStrided) {
+TEST(Outputs, RopeGradientsArePoisonedInTheirWholeStorage) {
   FlashCase c = packed_case(spec::FlashEntryPoint::u3);
   c.problem.head_dim_rope = 4;
   c.outputs = Striding::padded;

@@ -29,7 +29,7 @@ flash::ForwardTolerances of_two_keys() {
 /// (2 (1 + 4) + 3 * 2 + 4) u = 20 u. So the error of the maximum is at most 52 u, plus 6 u for its
 /// rounding. The score is rounded three times, and it may be larger than 6 by 30 u before these
 /// roundings.
-TEST(ForwardPencil, TheMaximumOfTwoScores) {
+TEST(ForwardPencil, MaximumOfTwoScoresAgreesWithHandComputation) {
   EXPECT_NEAR(of_two_keys().softmax_max[0], slack * (58 + 3 * 30 * u) * u, 1e-12 * u);
 }
 
@@ -39,7 +39,7 @@ TEST(ForwardPencil, TheMaximumOfTwoScores) {
 /// (2 - 1)(16 + 4) u + (6 - 2) u = 24 u.
 /// So the weights 1 and e^-4 have the relative errors 110 u and 78 u. The sum also has an absolute
 /// error of at most 2^-40 for each of the two keys, and the errors of 2 + 4 additions.
-TEST(ForwardPencil, TheSumOfTwoWeights) {
+TEST(ForwardPencil, SumOfTwoWeightsAgreesWithHandComputation) {
   const double far = std::exp(-4.0);
   const double error = std::expm1(110 * u) + far * std::expm1(78 * u);
   const double wanted = slack * (error / (1 + far) + 2 * 0x1p-40 + 6 * u);
@@ -54,7 +54,7 @@ TEST(ForwardPencil, TheSumOfTwoWeights) {
 /// The additions of the output add (2 * 2 + 6) u times the sum of magnitudes, which is 1. Small
 /// absolute errors of the two weights (residues) add 2 * 2^-40. In total, the error is 241.97 (1 +
 /// 2^-10) u = 1.44364e-5. The cast of 0.964 to bf16 adds 2^-9.
-TEST(ForwardPencil, TheOutputOfTwoKeys) {
+TEST(ForwardPencil, OutputOfTwoKeysAgreesWithHandComputation) {
   const flash::ForwardTolerances found = of_two_keys();
   EXPECT_NEAR(found.before_cast[0], 1.44364e-5, 1e-10);
   EXPECT_NEAR(found.attention_in[0], 1.44364e-5 + 0x1p-9, 1e-10);

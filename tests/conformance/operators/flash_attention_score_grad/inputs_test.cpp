@@ -82,7 +82,7 @@ TEST(Inputs, DependNeitherOnLayoutNorOnStriding) {
     }
 }
 
-TEST(Inputs, OfASmallerProblemArePartOfThoseOfALargerOne) {
+TEST(Inputs, SmallerProblemHasAPartOfTheInputsOfALargerOne) {
   FlashCase large = small_case();
   FlashCase small = large;
   small.problem.batch = 1;
@@ -247,7 +247,7 @@ TEST(Masks, SomeRowsAreFullyMaskedAndSparseLeavesOneKeyPerRow) {
   EXPECT_LT(dead_rows, 30);
 }
 
-TEST(Masks, OfModeZeroAreClosedOutsideTheWindow) {
+TEST(Masks, ModeZeroMasksKeysOutsideTheWindow) {
   FlashCase c = mask_case("open", 4, 4);
   c.problem.pre_tokens = 1;
   c.problem.next_tokens = 0;
@@ -302,7 +302,7 @@ TEST(Masks, CompressedOnesAreTheSamePatternInEverySlice) {
   }
 }
 
-TEST(Masks, OfModeFiveEncodeThePrefixOfEverySequenceAndNothingElse) {
+TEST(Masks, ModeFiveEncodesOnlyThePrefixOfEverySequence) {
   FlashCase c = mask_case("random", 3, 4);
   c.problem.sparse_mode = 5;
   c.problem.next_tokens = c.problem.pre_tokens = 0;
@@ -332,7 +332,7 @@ TEST(Masks, OfModeFiveEncodeThePrefixOfEverySequenceAndNothingElse) {
   }
 }
 
-TEST(Masks, OfModeSixHaveTheRowsOfThePrefixBelowTheTriangle) {
+TEST(Masks, ModeSixHasThePrefixRowsBelowTheTriangle) {
   FlashCase c = mask_case("random", 5, 7);
   c.problem.sparse_mode = 6;
   c.problem.prefix = {3};
@@ -348,7 +348,7 @@ TEST(Masks, OfModeSixHaveTheRowsOfThePrefixBelowTheTriangle) {
   EXPECT_EQ(wrong, 0u);
 }
 
-TEST(Masks, OfPackedSequencesHaveTheLongestLengths) {
+TEST(Masks, PackedSequencesUseTheLongestLengths) {
   FlashCase c = mask_case("open", 4, 3);
   c.entry_point = spec::FlashEntryPoint::u1;
   c.problem.input_layout = Layout::tnd;

@@ -156,7 +156,7 @@ TEST(Pse, PackedOneHoldsSequenceBySequenceWithoutGaps) {
   EXPECT_EQ(one[18], bias[36]) << "expected head 0 of the second sequence";
 }
 
-TEST(Pse, OfPackedSequencesHasTheExtentsOfTheLongest) {
+TEST(Pse, PackedSequencesUseTheExtentsOfTheLongest) {
   for (const PseShape shape : {PseShape::bnss, PseShape::bn1s, PseShape::one_nss})
     EXPECT_EQ(values(*make_pse(packed(pse_case(shape)))), values(*make_pse(pse_case(shape))));
 }
@@ -176,7 +176,7 @@ void expect_one_diagonal(const spec::Tensor& bias, std::int64_t first_query) {
   EXPECT_GT(distinct.size(), of_distance.size() / 2);
 }
 
-TEST(Pse, Of1024RowsDependsOnTheDistanceAlone) {
+TEST(Pse, CompressedBiasDependsOnlyOnTheDistance) {
   FlashCase c = pse_case(PseShape::one_nhs);
   c.problem.seq_q = c.problem.seq_kv = 1100;
   c.inputs = Striding::padded;
@@ -188,7 +188,7 @@ TEST(Pse, Of1024RowsDependsOnTheDistanceAlone) {
   EXPECT_EQ(values(*make_pse(c)), values(bias)) << "with one sequence the shapes must be the same";
 }
 
-TEST(Pse, Of1024RowsOfPackedSequencesHasTheColumnsOfTheLongest) {
+TEST(Pse, CompressedBiasOfPackedSequencesHasColumnsOfTheLongest) {
   FlashCase c = packed(pse_case(PseShape::one_nhs));
   const auto bias = *make_pse(c);
   ASSERT_EQ(bias.shape, (spec::Shape{1, 3, 1024, 6}));

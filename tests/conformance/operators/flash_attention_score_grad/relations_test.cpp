@@ -171,7 +171,7 @@ TEST(Relations, AreVacuousWhereEveryRunIsTheSameOne) {
 
 /// Modes 7 and 8 apply a band mask to one of the sequences. This sequence must be found even if all
 /// lengths are equal.
-TEST(Relations, OfSequencesHoldForEqualLengths) {
+TEST(Relations, SequencesAloneHoldsForEqualLengths) {
   const auto kernel = optimized::flash_attention_score_grad(device::a2());
   for (const std::int64_t mode : {7, 8}) {
     FlashCase c{.problem = {.input_layout = spec::Layout::tnd,

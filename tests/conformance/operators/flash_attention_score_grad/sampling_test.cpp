@@ -111,7 +111,7 @@ TEST(Sample, UsesEveryEntryPointOnEveryProductThatOffersIt) {
     }
 }
 
-TEST(Sample, OfOneProductHoldsNoOtherAndNoEntryPointThatItLacks) {
+TEST(Sample, SampleOfOneProductUsesOnlyItsEntryPoints) {
   for (const auto& c : sample<Op>({.product = spec::Product::a3})) {
     EXPECT_EQ(c.product, spec::Product::a3);
     EXPECT_TRUE(spec::supports(c.entry_point, c.product)) << command_line(c);
@@ -289,7 +289,7 @@ TEST(Models, KeepLengthsRatiosAndHeadSizesAndListReductions) {
   EXPECT_LT(sum, 5e11);
 }
 
-TEST(Models, OfAFullSweepKeepMoreAndStayWithinItsTime) {
+TEST(Models, FullSweepPlansMoreWorkWithinItsLimit) {
   const auto cut = models({}), whole = models({.full = true});
   const auto work = [](const std::vector<FlashCase>& cases) {
     double sum = 0;
@@ -302,7 +302,7 @@ TEST(Models, OfAFullSweepKeepMoreAndStayWithinItsTime) {
   for (const auto& c : whole) EXPECT_LT(work({c}), 1e12) << c.note;
 }
 
-TEST(Models, OfAFullSweepEndWithTheMostTokensThatThePagesName) {
+TEST(Models, FullSweepReachesTheMostDocumentedTokens) {
   const auto full = sample<Op>({.full = true, .random_cases = 2});
   std::int64_t most_tokens = 0, longest = 0;
   for (const auto& c : full) {

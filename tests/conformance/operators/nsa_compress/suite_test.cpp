@@ -106,7 +106,7 @@ void expect_caught(const Case<Op>& c, const Choices& choices) {
 /// Sixteen tokens and weights of 1: the sum is 16. tau_det (the rigorous tolerance) is half a unit
 /// of bf16 at 16, which is 2^-4, plus 20 roundings in fp32 before the cast, each at most 16 *
 /// 2^-24. The roundings may enlarge the number that is cast.
-TEST(CompressForward, ToleranceOfAPencilCase) {
+TEST(CompressForward, ToleranceAgreesWithHandComputation) {
   const Problem p = {.seq = 16, .head_dim = 1, .compress_block_size = 16};
   Case<Op> c{.problem = p, .profile = "ones"};
   Op::Inputs inputs = make_inputs(c);

@@ -333,7 +333,7 @@ double weighed(const Entries<double>& numbers) {
 /// with the table of conformance/README.md, which was computed independently of the code. The case
 /// has 32 windows of 2 channels, and therefore sums of M = 64 products. For such sums the probable
 /// error (lambda sqrt M) is smaller than the worst case (M).
-TEST(CompressBound, ToleranceAndDeviationByHand) {
+TEST(CompressBound, ToleranceAndDeviationMatchIndependentValues) {
   struct Line {
     const char* name;
     DType io;

@@ -86,7 +86,7 @@ def test_selected_blocks_in_bf16_meet_a_third_fault_of_the_interpreter(monkeypat
         ("--seq_q=8 --seq_kv=8 --sparse_mode=4 --atten_mask=compressed --pre_tokens=2 --next_tokens=1", "a mask that is not causal"),
     ),
 )
-def test_what_attention_does_not_offer_is_not_judged(words: str, reason: str) -> None:
+def test_calls_that_attention_does_not_offer_are_not_judged(words: str, reason: str) -> None:
     report = assay.judge(adapter.attention, f"flash_attention_score_grad --dtype=fp32 {words}")[0]
     assert report.verdict == "not_applicable" and reason in report.evidence
 
@@ -100,7 +100,7 @@ def test_what_attention_does_not_offer_is_not_judged(words: str, reason: str) ->
         ("--heads_q=16 --seq_q=48 --seq_kv=48 --selected_block_size=48 --selected_block_count=1 --sparse_mode=2 --atten_mask=compressed", "blocks of 48 keys"),
     ),
 )
-def test_what_selected_does_not_offer_is_not_judged(words: str, reason: str) -> None:
+def test_calls_that_selected_does_not_offer_are_not_judged(words: str, reason: str) -> None:
     report = assay.judge(adapter.selected, f"nsa_selected_attention_grad --dtype=fp16 {words}")[0]
     assert report.verdict == "not_applicable" and reason in report.evidence
 

@@ -67,7 +67,7 @@ def test_attention_in_bf16_conforms_where_the_interpreter_is_repaired(monkeypatc
         ("--seq_q=8 --seq_kv=8 --head_dim=32 --head_dim_v=16", "values of another size"),
     ),
 )
-def test_what_is_not_offered_is_not_judged(words: str, reason: str) -> None:
+def test_calls_that_are_not_offered_are_not_judged(words: str, reason: str) -> None:
     report = assay.judge(adapter.attention, f"flash_attention_score_grad --dtype=fp32 {words}")[0]
     assert report.verdict == "not_applicable" and reason in report.evidence
 

@@ -15,7 +15,7 @@ from judged import failing_outputs, judged, share_of_equal_bits
 
 
 @pytest.mark.parametrize("dtype", ("fp32", "bf16"))
-def test_what_fails_is_explained(dtype: str, tmp_path: Path) -> None:
+def test_every_failure_is_explained(dtype: str, tmp_path: Path) -> None:
     """Two faults occur, and a model of each gives the same outputs. First, JAX masks by a large negative score.
     Therefore a fully masked query attends to every key equally, and adds its share of dy to dV. Second, the compiler keeps dS in
     fp32, although the source rounds it to the type of the tensors. The preset jax_cpu declares this rounding. Only

@@ -100,7 +100,7 @@ def _ordinary(dtype: str) -> list[str]:
 
 
 @pytest.mark.parametrize("dtype", ("fp32", "bf16", "fp16"))
-def test_what_the_documentation_says_conforms(stand_in: Any, dtype: str) -> None:
+def test_the_documented_computation_conforms(stand_in: Any, dtype: str) -> None:
     assert not judged(stand_in.attention, dtype, _ordinary(dtype)).failures
 
 

@@ -29,7 +29,7 @@ def _reads_behind_the_last_key(report: assay.Report) -> bool:
 
 
 @pytest.mark.parametrize("dtype", ("fp32", "fp16", "bf16"))
-def test_what_fails_is_explained(dtype: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_every_failure_is_explained(dtype: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Two faults occur. First, the bound of the loop over blocks of keys is computed from queries, so that dq reads
     blocks after the last one. Second, in 16 bits the row term is rounded to the type of the tensors (in fp16 each of
     its products, too), and dS is rounded after the scale is applied, which loses small numbers. A model of these steps

@@ -28,7 +28,7 @@ def test_the_math_backend_conforms_in_bf16() -> None:
     assert not any(report.wrong for report in judged_autograd(adapter.math, "bf16"))
 
 
-def test_of_the_flash_backend_in_bf16_only_the_backward_fails() -> None:
+def test_only_the_backward_of_the_flash_backend_fails_in_bf16() -> None:
     """The backward adds blocks in bf16 (test_torch.py)."""
     wrong = [report.wrong for report in judged_autograd(adapter.flash, "bf16") if report.wrong]
     assert wrong and set(wrong) == {("backward",)}
@@ -109,7 +109,7 @@ def test_the_wrong_part_of_a_torch_function_is_named(of: Any, wrong: tuple[str, 
     assert tensors == (report.causes[0].tensors if report.causes else ())
 
 
-def test_what_a_torch_function_saves_may_stay_unnamed() -> None:
+def test_saved_values_of_a_torch_function_may_stay_unnamed() -> None:
     assert assay.judge_autograd(wrapped(Attention, ()), LINE.format("fp32")).sentence() == "Attention: forward and backward conform"
     assert assay.judge_autograd(wrapped(WrongSum, ()), LINE.format("fp32")).wrong == ("saved_or_backward",)
     unnamed = assay.judge_autograd(wrapped(Attention, ("", "", "", "softmax_max", "softmax_sum", "attention_in")), LINE.format("fp32"))
