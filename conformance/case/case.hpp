@@ -239,7 +239,7 @@ void require_possible(const Case<Op>& c) {
     require_named(pattern.field, c.patterns.*pattern.member, pattern.names());
   if (c.track != Track::arguments && !c.violate.empty())
     refuse("violate", c.violate,
-           "a violation only together with --track=arguments; add --track=arguments");
+           "no --violate without --track=arguments; add --track=arguments");
   if (c.track == Track::relation && Suite<Op>::relations().empty())
     refuse("track", "relation",
            "a track other than relation: no relations are defined for this operator");

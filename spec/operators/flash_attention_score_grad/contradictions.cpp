@@ -184,7 +184,7 @@ std::vector<Contradiction> of_positions() {
       {.id = "FAG-Q23",
        .subject = "factor of the scores",
        .claims = {{{operator_page, "formulas"}, "Scores, dQ and dK are divided by sqrt(d)."},
-                  {{operator_page, "parameters"}, "scaleValue is the factor of the computation."}},
+                  {{operator_page, "parameters"}, "scaleValue is the factor that multiplies query key^T."}},
        .reading = "The factor is scaleValue wherever a formula contains 1/sqrt(d)."},
       {.id = "FAG-Q24",
        .subject = "range of a prefix",

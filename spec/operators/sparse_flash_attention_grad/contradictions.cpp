@@ -73,7 +73,7 @@ std::vector<Contradiction> sparse_flash_contradictions() {
        .subject = "limits",
        .claims = {{{page, "constraints"},
                    "D is 512, S2 is at most 1M, and a list has 1024 to 8192 entries."},
-                  {{later_page, "constraints"}, "S2 is at most 128K; 2051 entries are legal."},
+                  {{later_page, "constraints"}, "S2 is at most 128K; sparse_indices may have 2051 entries per query."},
                   {{unit_tests, "op_host"}, "Calls with D = 128 and with 4 entries succeed."}},
        .reading = "A kernel may refuse other sizes. If it accepts them, the case is judged."},
       {.id = "SFAG-Q10",

@@ -131,7 +131,7 @@ TEST(Traffic, EqualSequencesMoveAsMuchAsABatch) {
 
 /// The sums of rows are cleared, added to by every block, and read at the end: for each sequence
 /// alone the same as in the pack. Only sink and dsink are not repeated.
-TEST(Traffic, OfTheSinkInAPackIsThatOfItsSequences) {
+TEST(Traffic, SinkOfAPackIsReadAsOftenAsInItsSequences) {
   Problem p = {.input_layout = spec::Layout::tnd,
                .batch = 2,
                .heads_q = 4,

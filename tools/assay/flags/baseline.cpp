@@ -115,7 +115,7 @@ void Baseline::read_line(const std::string& line, const std::string& place,
   words.erase(words.find_last_not_of(" \t\r") + 1);
   if (!is_day(day))
     throw UsageError("'" + day +
-                     "'; expected a day such as 2027-03-31, a verdict, and a replay line or a "
+                     "'; expected a date such as 2027-03-31, a verdict, and a replay line or a "
                      "condition such as dtype=fp16");
   const auto value = spec::spellings_of<conformance::Verdict>.parse(verdict);
   if (!value || !fails(*value) || *value == conformance::Verdict::usage_error)

@@ -22,7 +22,7 @@ std::string set_of_model(const std::string& model) {
 
 std::vector<PackSet> pack_sets() {
   std::vector<PackSet> sets = {
-      {"smoke", "a small case of every operator, dtype and track"},
+      {"smoke", "a small case of every operator, dtype and track (method of judging)"},
       {"profiles", "a case of every operator, dtype, track and input profile"},
       {"tier-1", "every case of the ordinary plan with up to 32768 elements"}};
   for_each_operator([&]<class Op> {

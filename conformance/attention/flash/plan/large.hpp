@@ -265,7 +265,7 @@ std::vector<Case<Op>> large_cases(std::uint64_t seed) {
               if (!is_packed(c.problem.input_layout)) c.problem.atten_mask = spec::MaskShape::bnss;
             });
   for (std::size_t turn = 0; turn < all_dtypes.size(); ++turn)
-    cases.add("a long dense head, every row judged", Track::bound, [](Case<Op>& c, Draws& draws) {
+    cases.add("one head with a long sequence, no mask, every row judged", Track::bound, [](Case<Op>& c, Draws& draws) {
       Problem& p = c.problem;
       p.head_dim = p.head_dim_v = 8 * draws.integer(4, 8);
       p.scale_value = attention::ordinary_scale(p.head_dim);

@@ -86,7 +86,7 @@ def sweep(
     if variant is not None or part is not None:
         if executor is not None:
             raise ValueError("with a variant or a part, sweep() accepts no executor")
-        _refuse(flags, ("--lines",), "is set by sweep() itself: its lines are those of the variant or the part")
+        _refuse(flags, ("--lines",), "is set by sweep() itself, which judges the cases of the variant or the part")
         lines = planned(variant, part, program=program)
         if not (flags or report or html or junit or require_judged or isinstance(function, str)):
             return judge(function, lines, program=program)

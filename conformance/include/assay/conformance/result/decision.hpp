@@ -122,7 +122,7 @@ inline constexpr std::array<RuleText, 27> rules{{
       {Ground::accepted, Verdict::accepted_wrongly}},
      "a call that breaks a requirement is refused with the status that the documents name"},
     {Rule::open_question, "open_question", Verdict::not_applicable,
-     "a call never fails if the documents disagree about it or leave it open"},
+     "a kernel cannot fail in a call about which the documents disagree or say nothing"},
     {Rule::not_offered, "not_offered", Verdict::not_applicable,
      "calls that an implementation does not support are not judged"},
     {Rule::conduct,
