@@ -65,9 +65,10 @@ Decision Basis::check_part(const std::vector<Expectation>& expectations, const O
   for (const Expectation& e : expectations)
     gradients.push_back({&e, values({e.name, e.extents, e.rows}, outputs)});
   const std::vector<Finding> rounded = rounded_partial_sums(dense(), gradients);
-  findings.insert(findings.end(), rounded.begin(), rounded.end());
-  for (Finding& note : likely_faults_of_part(dense(), gradients))
-    findings.push_back(std::move(note));
+  // First, so that a summary of a few findings contains them: they name the fault.
+  findings.insert(findings.begin(), rounded.begin(), rounded.end());
+  const std::vector<Finding> likely = likely_faults_of_part(dense(), gradients);
+  findings.insert(findings.begin(), likely.begin(), likely.end());
   return structure_decision(rounded);
 }
 

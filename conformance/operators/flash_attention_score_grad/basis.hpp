@@ -23,7 +23,7 @@ class Basis : public AttentionBasis {
   void each_part(const TakePart& take);
   std::vector<Finding> check_structure(const Op::Outputs& outputs) const;
   /// Judges sums over a part that a kernel must not round, and adds notes about likely faults to
-  /// `findings`. Does nothing in cases without a part.
+  /// the start of `findings`. Does nothing in cases without a part.
   Decision check_part(const std::vector<Expectation>& expectations, const Op::Outputs& outputs,
                       std::vector<Finding>& findings) const;
   std::unique_ptr<Definition> definition() const;
