@@ -238,8 +238,7 @@ void require_possible(const Case<Op>& c) {
   for (const PatternField<Op>& pattern : Suite<Op>::patterns())
     require_named(pattern.field, c.patterns.*pattern.member, pattern.names());
   if (c.track != Track::arguments && !c.violate.empty())
-    refuse("violate", c.violate,
-           "no --violate without --track=arguments; add --track=arguments");
+    refuse("violate", c.violate, "no --violate without --track=arguments; add --track=arguments");
   if (c.track == Track::relation && Suite<Op>::relations().empty())
     refuse("track", "relation",
            "a track other than relation: no relations are defined for this operator");

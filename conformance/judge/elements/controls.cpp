@@ -9,6 +9,10 @@
 namespace assay::conformance {
 namespace {
 
+/// The factor of the control S: the judge must detect outputs that are 2 % too large.
+/// docs/reading.md, docs/forward.md and the page of a case contain this number.
+constexpr double control_scale = 1.02;
+
 using spec::at;
 
 /// Returns whether all elements of the row are within their tolerances.
@@ -76,7 +80,7 @@ void Controls::add(const Expectation& part, const Arithmetic& arithmetic) {
   std::vector<double> scaled(at(part.dim()));
   for (std::int64_t r = 0; r < part.row_count() && scaled_within_; ++r) {
     for (std::size_t d = 0; d < scaled.size(); ++d)
-      scaled[d] = part.value[at(r * part.dim()) + d] * 1.02;
+      scaled[d] = part.value[at(r * part.dim()) + d] * control_scale;
     const JudgedRow row{part, r, scaled};
     scaled_within_ = all_within(row, arithmetic);
     of_scaled_.add(row, arithmetic);

@@ -75,7 +75,7 @@ Refusal batches_equal_in(const spec::Call<Op>& call,
   for (const NamedParameter& tensor : tensors)
     if (tensor.parameter->shape[axes.batch] != batch)
       return "batch of " + std::string(tensor.name) + " is " +
-             std::to_string(tensor.parameter->shape[axes.batch]) + ", the head size of query is " +
+             std::to_string(tensor.parameter->shape[axes.batch]) + ", the batch of query is " +
              std::to_string(batch) + "; they must be equal";
   return std::nullopt;
 }

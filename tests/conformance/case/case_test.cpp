@@ -257,9 +257,8 @@ INSTANTIATE_TEST_SUITE_P(
                 "compressed_BNSS with sparse_mode 2"},
         BadLine{"--atten_mask=compressed",
                 "accepted: none, SS, 11SS, B1SS, BNSS with sparse_mode 0"},
-        BadLine{
-            "--violate=FAG-C20",
-            "accepted: no --violate without --track=arguments; add --track=arguments"},
+        BadLine{"--violate=FAG-C20",
+                "accepted: no --violate without --track=arguments; add --track=arguments"},
         BadLine{"--track=arguments --violate=FAG-C999:x",
                 "--violate=FAG-C999:x: accepted: ID:name as 'assay explain ID' prints it"},
         BadLine{"--variant=FAG-C29:none",

@@ -23,7 +23,8 @@ namespace assay::conformance::attention::flash {
 /// their values occurs in a case. Values are numbered. `pse`: 0 is absent, k is pseType k - 1. If a
 /// factor has two values, value 1 means that the property in the factor's name is true.
 enum class Factor : std::uint8_t { layout, dtype, mode, pse, dropout, grouped, tail, narrow_value };
-inline constexpr std::array<std::size_t, 8> values_of_factors = {5, 3, 9, 5, 2, 2, 2, 2};
+inline constexpr std::array<std::size_t, 8> values_of_factors = {
+    spec::spellings_of<spec::Layout>.entries.size(), 3, 9, 5, 2, 2, 2, 2};
 
 /// An interaction: one value for each factor.
 using Interaction = std::array<std::size_t, values_of_factors.size()>;

@@ -265,12 +265,13 @@ std::vector<Case<Op>> large_cases(std::uint64_t seed) {
               if (!is_packed(c.problem.input_layout)) c.problem.atten_mask = spec::MaskShape::bnss;
             });
   for (std::size_t turn = 0; turn < all_dtypes.size(); ++turn)
-    cases.add("one head with a long sequence, no mask, every row judged", Track::bound, [](Case<Op>& c, Draws& draws) {
-      Problem& p = c.problem;
-      p.head_dim = p.head_dim_v = 8 * draws.integer(4, 8);
-      p.scale_value = attention::ordinary_scale(p.head_dim);
-      p.seq_q = draws.edge(1024, 1150), p.seq_kv = draws.edge(1024, 1150);
-    });
+    cases.add("one head with a long sequence, no mask, every row judged", Track::bound,
+              [](Case<Op>& c, Draws& draws) {
+                Problem& p = c.problem;
+                p.head_dim = p.head_dim_v = 8 * draws.integer(4, 8);
+                p.scale_value = attention::ordinary_scale(p.head_dim);
+                p.seq_q = draws.edge(1024, 1150), p.seq_kv = draws.edge(1024, 1150);
+              });
   for (int turn = 0; turn < 2; ++turn)
     cases.add("grouped heads, long, head size 128", Track::exact, draw_unmasked_group<Op>);
   cases.add("dropout of many heads", Track::exact, draw_dropped_heads<Op>);
