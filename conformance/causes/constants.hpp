@@ -6,8 +6,8 @@
 /// experiments that support them. The search prefers rules that encode the failing cases with the
 /// fewest bits (minimum description length). In the comments, "known bugs of public kernels" means
 /// experiments with injected faults that users had reported for such kernels
-/// (tests/mutants/public_faults.py), 24 sweeps of 75 s and five parts of each. "Small artificial
-/// reports" are those of tests/conformance/report.
+/// (tests/mutants/public_faults.py): 24 sweeps of 75 s each, and five subsets of the cases of each
+/// sweep. "Small artificial reports" are those of tests/conformance/report.
 namespace assay::conformance::limits {
 
 // Learning rules.

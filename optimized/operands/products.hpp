@@ -27,8 +27,8 @@ struct Factors {
 /// Computes result = left * right, or adds the product to result.
 void multiply(const tile::Kernels& kernels, const Factors& factors, const Tile& result,
               tile::Sum sum = tile::Sum::start);
-/// Computes the same as `multiply`, but with a transposed left operand: its rows run along the
-/// depth.
+/// Computes the same as `multiply`, but with a transposed left operand: it is stored as depth x
+/// rows.
 void multiply_transposed(const tile::Kernels& kernels, const Factors& factors, const Tile& result,
                          tile::Sum sum = tile::Sum::start);
 

@@ -139,9 +139,9 @@ class Weaving {
     return stored;
   }
 
-  /// Multiplies some row tiles with a column tile, in two halves. Returns the instruction that
-  /// writes the last product to global memory. A row tile is loaded at its first use, so that
-  /// products of the previous iteration find free buffers for their tiles.
+  /// Multiplies some row tiles by a column tile: by its first half, then by its second half.
+  /// Returns the instruction that writes the last product to global memory. Each row tile is loaded
+  /// just before its first use; until then the previous iteration can use its buffer.
   TaskId products(std::vector<Held>& rows, std::int64_t count, Tile of, TaskId room) {
     const Extents extents = {edge, edge / 2, channels(of)};
     const bool stays = cube_.can_hold(extents);

@@ -32,8 +32,8 @@ struct NamedDrop {
   bool (*keeps)(const Bit& bit);
 };
 
-/// Returns whether dropout keeps the key. A row drops (1 - keep_prob) Skv keys on average, and the
-/// last key first. If this average is 1 or more, the last key is always dropped.
+/// Returns whether dropout keeps the key. On average a row drops (1 - keep_prob) Skv keys. The last
+/// key has priority: if this average is 1 or more, it is always dropped.
 bool keeps_but_last(const Bit& bit) {
   const double dropped = (1 - bit.keep_prob) * static_cast<double>(bit.seq_kv);
   if (bit.j == bit.seq_kv - 1) return dropped < 1 && bit.chance(1 - dropped);

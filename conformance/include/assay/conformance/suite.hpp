@@ -100,8 +100,8 @@ struct SuiteDefaults {
   // The memory order of inputs. The documents contradict each other about some inputs, so a
   // kernel's numerics declare the order that it reads.
 
-  /// Returns the problem with the memory order of inputs that the numerics (declared arithmetic)
-  /// declare. Returns it unchanged if they do not declare an order.
+  /// Returns a copy of the problem in which the inputs have the memory order that the numerics (the
+  /// arithmetic that a kernel declares) contain. Without an order, returns the problem unchanged.
   static Problem as_declared(const Problem& problem, typename Op::EntryPoint,
                              const spec::Numerics&) {
     return problem;
