@@ -69,8 +69,12 @@ void expect_one_feature_at_a_time(std::span<const std::string_view> entry_points
     if (c.problem.has_sink() && c.track == Track::bound && c.violate.empty() && c.variant.empty())
       planned[spec::to_string(c.entry_point)].insert(features_of(c));
   for (const std::string_view entry_point : entry_points)
-    for (const char* feature : {"dropout", "causal mask", "groups", "sequences", "masked rows"})
+    for (const std::string feature :
+         {"dropout", "causal mask", "groups", "sequences", "masked rows"}) {
+      // The page of l5 excludes masks that mask all keys of a query.
+      if (entry_point == "l5" && feature == "masked rows") continue;
       EXPECT_TRUE(planned[entry_point].contains({feature})) << entry_point << ' ' << feature;
+    }
 }
 
 }  // namespace assay::conformance::testing
