@@ -264,7 +264,10 @@ std::vector<Finding> likely_faults_of_part(const Dense& dense,
   const double products = static_cast<double>(p.batch * p.heads_q * p.seq_q) *
                           static_cast<double>(p.seq_kv * (2 * dense.width() + p.head_dim_v)) *
                           static_cast<double>(faults.size());
-  if (failing.empty() || products > most_products || score_variant_of(dense) != nullptr) return {};
+  // The faults are computed without the score and the dlse of a formula.
+  const Variant* const variant = variant_of(dense);
+  const bool is_masked_only = variant == nullptr || variant->only_masks();
+  if (failing.empty() || products > most_products || !is_masked_only) return {};
   std::vector<Finding> findings;
   std::size_t named = 0;
   for (const Fault& fault : faults) {

@@ -118,3 +118,18 @@ def test_a_device_is_for_those_that_take_one() -> None:
         wrong = subprocess.run(line, input="", capture_output=True, text=True, check=False)
         assert wrong.returncode == 2 and len(wrong.stderr.splitlines()) == 1, wrong.stderr
         assert "numpy does not accept a device, but 'cuda' was given" in wrong.stderr
+
+
+def test_a_script_that_sweeps_its_own_kernel_does_not_start_itself_without_end(tmp_path: Path) -> None:
+    script = tmp_path / "script.py"
+    script.write_text(
+        "import assay\n"
+        "@assay.implementation(name='mine', numerics='fp32_staging')\n"
+        "def mine(case): return {}\n"
+        "assay.sweep(mine, '--only=seq_kv=16 and seq_q=16', '--budget=3s')\n",
+        encoding="utf-8",
+    )
+    done = subprocess.run([sys.executable, script], capture_output=True, text=True, timeout=120, check=False)
+    assert done.returncode == 1
+    assert "script.py calls Assay while a worker process imports it to get the kernel" in done.stderr
+    assert 'put the call under \'if __name__ == "__main__":\'' in done.stderr

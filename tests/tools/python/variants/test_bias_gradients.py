@@ -10,6 +10,8 @@ import numpy as np
 import pytest
 
 import assay
+from assay.dtypes import WrongType
+from assay.variants import gathered
 
 Array = np.ndarray[Any, Any]
 
@@ -366,3 +368,11 @@ def test_a_line_names_the_gradients() -> None:
 def test_the_program_refuses_gradients_that_it_cannot_judge(variant: assay.variants.Variant, message: str) -> None:
     with pytest.raises(assay.AssayError, match=message):
         judged(kernel(lambda case, of: {}), variant.line(**SHAPE))
+
+
+def test_a_kernel_cannot_return_only_some_of_the_gradients() -> None:
+    both = assay.variant("both", score="s + a * g[n]", parameters={"a": 2.0}, arrays={"g": "heads"}, bias_grad=True)
+    line = both.line(seq_q=5, seq_kv=7)
+    assert gathered(line, {"dq": np.zeros(1)}).keys() == {"dq"}
+    with pytest.raises(WrongType, match="^da is missing; expected all of d"):
+        gathered(line, {"dg": np.zeros(1, np.float32)})

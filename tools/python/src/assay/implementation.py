@@ -90,7 +90,9 @@ class Implementation:
         Raises ValueError if no top-level name refers to it. Every name is checked: functools.wraps gives a function the name
         of the function that it wraps."""
         own = sys.modules.get(getattr(self.function, "__module__", None) or "")
-        for module in (own, *sys.modules.copy().values()):
+        others = sys.modules.copy()
+        script = others.pop("__main__", None)  # the last choice: another process runs only a part of a script
+        for module in (own, *others.values(), script):
             if not isinstance(module, ModuleType):
                 continue
             for name in self._names_in(module):

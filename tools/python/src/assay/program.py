@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import shutil
 import subprocess
@@ -13,6 +14,19 @@ from pathlib import Path
 from typing import NoReturn
 
 _USAGE = 2  # exit code: the arguments are wrong
+
+_imported: list[str] = []  # the kernels whose files this process imports now
+
+
+@contextlib.contextmanager
+def importing(location: str) -> Iterator[None]:
+    """Forbids calls of the program during the import of a kernel's file. Otherwise a script that defines a kernel and sweeps
+    it would sweep again in every worker process."""
+    _imported.append(location)
+    try:
+        yield
+    finally:
+        _imported.pop()
 
 
 class AssayError(RuntimeError):
@@ -105,6 +119,11 @@ class Program:
     ) -> str:
         """Returns its standard output. Raises AssayError with its message if it exits with another status, or does not write
         the expected file."""
+        if _imported:
+            raise AssayError(
+                f"{_imported[-1].rpartition(':')[0]} calls Assay while a worker process imports it to get the kernel: put the call "
+                "under 'if __name__ == \"__main__\":'"
+            )
         line = [str(self.path), *map(str, words)]
         done = subprocess.run(line, capture_output=True, text=True, check=False)
         if done.returncode not in accepted or (leaves is not None and not leaves.exists()):

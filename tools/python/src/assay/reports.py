@@ -142,7 +142,7 @@ class Cause:
         where = (
             f"where {' and '.join(self.fields)} ({failing} fail, {others} with these fields do not fail)"
             if self.fields
-            else f"{failing} fail; no condition separates them from {others} that do not fail"
+            else f"{failing} fail; no condition separates them from {others} without this failure"
             if self.others
             else f"in all {failing} that have it"
         )

@@ -14,6 +14,7 @@ from typing import TextIO
 from assay.cases import add_outputs, read_cases
 from assay.dtypes import WrongType
 from assay.implementation import Function, Implementation, Rejected, Unsupported, as_implementation
+from assay.program import importing
 
 
 def answer(function: Function | Implementation, path: str) -> str:
@@ -82,9 +83,11 @@ def load(location: str) -> Implementation:
             raise ImportError(f"{path} cannot be loaded")
         module = importlib.util.module_from_spec(spec)
         sys.modules[path.stem] = module
-        spec.loader.exec_module(module)
+        with importing(location):
+            spec.loader.exec_module(module)
     else:
-        module = importlib.import_module(place)
+        with importing(location):
+            module = importlib.import_module(place)
     found: object = module
     for part in name.split("."):
         found = getattr(found, part)

@@ -136,10 +136,13 @@ def gradients_of(command: str) -> list[str]:
 
 def gathered(command: str, outputs: Mapping[str, Array]) -> Mapping[str, Array]:
     """Replaces the gradients of a formula by one output, dformula, which the program reads. Raises WrongType for a gradient
-    whose shape is not that of its array."""
+    whose shape is not that of its array, and if only some of the gradients are given."""
     wanted = [f"d{name}" for name in gradients_of(command)]
-    if not wanted or not all(name in outputs for name in wanted):
+    missing = [name for name in wanted if name not in outputs]
+    if len(missing) == len(wanted):
         return outputs
+    if missing:
+        raise WrongType(f"{', '.join(missing)} is missing; expected all of {', '.join(wanted)}, the gradients of the formula, or none")
     arrays = dict(_items(command))
     parts: list[Array] = []
     for name in wanted:
