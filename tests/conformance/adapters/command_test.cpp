@@ -104,7 +104,7 @@ TEST(Command, RejectsViewsWhoseStorageExceedsAFile) {
   EXPECT_EQ(kernel->unsupported(call()), std::nullopt);
   auto far = call();
   spec::apply_striding(far.parameters.dy, spec::Striding::far);
-  EXPECT_PRED2(has, kernel->unsupported(far).value_or(""), "that of dy spans 42949");
+  EXPECT_PRED2(has, kernel->unsupported(far).value_or(""), "the storage of dy spans 42949");
 }
 
 TEST(CommandLine, WordsAreQuotedAsForAShell) {

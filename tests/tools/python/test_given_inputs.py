@@ -39,7 +39,7 @@ def test_a_kernel_is_judged_at_the_inputs_of_the_file(tmp_path: Path) -> None:
     assert "input 'softmax_sum' has digest" in refused["mine"].evidence
     given = verdicts(file, "--given-inputs")
     assert given["mine"].verdict == "conforms", given["mine"].explanation()
-    assert "judged with the softmax_sum of the file, not of the replay line" in [f.text for f in given["mine"].findings]
+    assert "judged with the softmax_sum from the file, not from the replay line" in [f.text for f in given["mine"].findings]
     assert given["mine@forward"].verdict == "nonconformant_proven"  # the sum is not that of the forward
     assert {name: worst > 1 for name, worst in given["mine@forward"].worst.items()} == {
         "softmax_max": False, "softmax_sum": True, "attention_in": False}
