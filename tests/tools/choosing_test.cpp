@@ -458,10 +458,10 @@ TEST_F(KnownFailures, DoNotEndASweepThatFailsFast) {
 
 TEST_F(KnownFailures, ErrorsInTheFileAreNamed) {
   for (const auto& [text, said] : std::initializer_list<std::pair<std::string, std::string>>{
-           {"tomorrow crash " + lines_[0], "known.txt:1: 'tomorrow'; expected a day"},
-           {"\n2999-13-31 crash " + lines_[0], "known.txt:2: '2999-13-31'; expected a day"},
-           {"2999-02-30 crash " + lines_[0], "known.txt:1: '2999-02-30'; expected a day"},
-           {"9999-99-99 crash " + lines_[0], "known.txt:1: '9999-99-99'; expected a day"},
+           {"tomorrow crash " + lines_[0], "known.txt:1: 'tomorrow'; expected a date"},
+           {"\n2999-13-31 crash " + lines_[0], "known.txt:2: '2999-13-31'; expected a date"},
+           {"2999-02-30 crash " + lines_[0], "known.txt:1: '2999-02-30'; expected a date"},
+           {"9999-99-99 crash " + lines_[0], "known.txt:1: '9999-99-99'; expected a date"},
            {"\n2999-01-01 sad " + lines_[0], "known.txt:2: 'sad'; expected a verdict that counts"},
            {"2999-01-01 conforms " + lines_[0], "'conforms'; expected a verdict that counts"},
            {"2999-01-01 usage_error " + lines_[0], "'usage_error'; expected a verdict that counts"},
