@@ -377,7 +377,7 @@ void return_large_blocks() {
   mallopt(M_ARENA_MAX, 2);
   mallopt(M_MMAP_THRESHOLD, 512 << 10);
   mallopt(M_TRIM_THRESHOLD, 64 << 20);
-  mallopt(M_TOP_PAD, 4 << 20);
+  mallopt(M_TOP_PAD, 512 << 10);
 #endif
 }
 

@@ -40,7 +40,7 @@ class Alone {
 /// Threads that do the work of one loop, and the first exception of any of them.
 class Team {
  public:
-  /// Calls the function `member` once per thread: member(0) in this thread, and member(1) ..
+  /// Calls the function `member` once per thread: member(0) in this thread, and member(1) to
   /// member(threads - 1) each in a new thread. Omits the calls whose thread cannot be started.
   /// Returns after all calls have ended. Errors: rethrows the first exception.
   void run(std::int64_t threads, const std::function<void(std::int64_t thread)>& member);
