@@ -7,8 +7,8 @@
 #include <optional>
 #include <utility>
 
-#include "assay/conformance/judge/vector_loops.hpp"
 #include "assay/parallel/loop.hpp"
+#include "attention/formula/rows.hpp"
 #include "attention/mask_pattern.hpp"
 
 namespace assay::conformance::attention {
@@ -226,12 +226,15 @@ void Dense::each_chunk(
 
 Columns::Columns(const Dense& dense, std::int64_t b, std::int64_t kv,
                  std::vector<std::int64_t> keys)
-    : dense_(&dense), b_(b), keys_(std::move(keys)) {
+    : dense_(&dense),
+      b_(b),
+      keys_(std::move(keys)),
+      pitch_(static_cast<std::int64_t>(padded_keys(keys_.size()))) {
   const auto transpose = [&](std::int64_t dim, auto row, std::vector<double>& to) {
-    to.resize(static_cast<std::size_t>(dim * size()));
+    to.resize(static_cast<std::size_t>(dim * pitch_));
     for (std::int64_t c = 0; c < size(); ++c)
       for (std::int64_t d = 0; d < dim; ++d)
-        to[static_cast<std::size_t>(d * size() + c)] = row(key(c))[d];
+        to[static_cast<std::size_t>(d * pitch_ + c)] = row(key(c))[d];
   };
   transpose(
       dense.width(), [&](std::int64_t j) { return dense.key(b, kv, j); }, key_);
@@ -251,20 +254,28 @@ void Columns::multiply(std::int64_t n, std::int64_t i, RowProducts& products) co
 }
 
 void Columns::add_sums(std::int64_t n, std::int64_t i, RowProducts& products) const {
-  const auto columns = static_cast<std::size_t>(size());
+  const auto occurs = [](std::uint8_t times) { return times != 0; };
+  const auto& times = products.times;
+  const auto before = std::ranges::find_if(times, occurs) - times.begin();
+  const auto after = times.rend() - std::find_if(times.rbegin(), times.rend(), occurs);
+  // Only the steps of columns that the query attends to.
+  const std::size_t first = static_cast<std::size_t>(before) / keys_of_step * keys_of_step;
+  const std::size_t keys = padded_keys(static_cast<std::size_t>(after)) - first;
   const auto sums = [&](const double* row, const std::vector<double>& matrix, std::int64_t dim,
                         std::vector<double>& sum, std::vector<double>& absolute,
                         std::vector<double>& squares) {
-    sum.assign(columns, 0), absolute.assign(columns, 0), squares.assign(columns, 0);
-    for (std::int64_t d = 0; d < dim; ++d)
-      add_products(row[d], matrix.data() + d * size(), size(),
-                   {sum.data(), absolute.data(), squares.data()});
+    for (auto* numbers : {&sum, &absolute, &squares})
+      numbers->resize(static_cast<std::size_t>(pitch_));
+    engine::read_with(engine::Instructions::fastest, [&](auto compiled) {
+      multiply_row(compiled, row, {matrix.data() + first, dim, pitch_}, keys,
+                   {sum.data() + first, absolute.data() + first, squares.data() + first});
+    });
   };
   sums(dense_->query(b_, n, i), key_, dense_->width(), products.score, products.score_abs,
        products.score_sq);
   if (!dense_->has_gradient()) {
     for (auto* none : {&products.dprob, &products.dprob_abs, &products.dprob_sq})
-      none->assign(columns, 0);
+      none->assign(products.times.size(), 0);
     return;
   }
   sums(dense_->dy(b_, n, i), value_, dense_->problem.head_dim_v, products.dprob, products.dprob_abs,
@@ -273,7 +284,7 @@ void Columns::add_sums(std::int64_t n, std::int64_t i, RowProducts& products) co
 
 void Columns::add_features(std::int64_t n, std::int64_t i, RowProducts& products) const {
   const auto columns = static_cast<std::size_t>(size());
-  products.bias.assign(columns, 0);
+  products.bias.assign(static_cast<std::size_t>(pitch_), 0);
   products.kappa.assign(columns, 1);
   if (dense_->position_bias.present())
     for (std::size_t c = 0; c < columns; ++c)

@@ -125,8 +125,9 @@ class Dense {
   std::vector<double> softmax_max_, softmax_sum_;
 };
 
-/// Products of one query with some keys, summed over the channels: one entry per key. `Columns`
-/// selects the keys.
+/// Products of one query with some keys, summed over the channels: one entry per key, and up to
+/// `padded_keys` (attention/formula/rows.hpp) entries without a meaning. Entries of keys with
+/// `times` = 0 have no meaning either. `Columns` selects the keys.
 struct RowProducts {
   spec::RowPosition query{};
   const std::int64_t* keys = nullptr;
@@ -158,7 +159,8 @@ class Columns {
   const Dense* dense_;
   std::int64_t b_;
   std::vector<std::int64_t> keys_;
-  std::vector<double> key_, value_;  ///< (dim, keys)
+  std::int64_t pitch_;               ///< `padded_keys`
+  std::vector<double> key_, value_;  ///< (dim, pitch)
 };
 
 /// A block: consecutive query rows of one head that are multiplied with the same keys, and these

@@ -143,14 +143,15 @@ void check_copies(const std::string& name, const spec::Tensor& tensor, std::int6
 
 ForwardBasis::ForwardBasis(Dense dense, std::vector<std::int64_t> judged,
                            const Arithmetic& arithmetic, std::uint64_t seed)
-    : dense_(std::move(dense)),
-      judged_(std::move(judged)),
-      arithmetic_(arithmetic),
-      seed_(seed),
-      rows_(attention::forward_rows(dense_, arithmetic, judged_)) {}
+    : dense_(std::move(dense)), judged_(std::move(judged)), arithmetic_(arithmetic), seed_(seed) {}
+
+const std::vector<ForwardRow>& ForwardBasis::rows() const {
+  if (!rows_) rows_ = attention::forward_rows(dense_, arithmetic_, judged_);
+  return *rows_;
+}
 
 const ForwardRow& ForwardBasis::row(std::int64_t number) const {
-  return rows_[at(std::ranges::lower_bound(judged_, number) - judged_.begin())];
+  return rows()[at(std::ranges::lower_bound(judged_, number) - judged_.begin())];
 }
 
 spec::Extents ForwardBasis::statistics_extents() const {
@@ -167,9 +168,9 @@ Expectation ForwardBasis::of_statistic(const std::string& name, const Value& val
   e.biasable = false, e.is_fp32 = true;
   // Products that are multiplied by 0 are exact: their maximum needs no definition.
   const bool has_exact_zeros = dense_.scale == 0 && attention::score_variant_of(dense_) == nullptr;
-  for (std::size_t k = 0; k < rows_.size(); ++k) {
-    const auto [value, limits] = value_of(rows_[k]);
-    const bool is_exact = rows_[k].keys == 0 || (has_exact_zeros && value == 0);
+  for (std::size_t k = 0; k < rows().size(); ++k) {
+    const auto [value, limits] = value_of(rows()[k]);
+    const bool is_exact = rows()[k].keys == 0 || (has_exact_zeros && value == 0);
     e.value[k] = value;
     e.tau[k] = limits.probable, e.tau_det[k] = limits.proven;
     e.core[k] = static_cast<float>(limits.probable);
@@ -212,7 +213,7 @@ std::unique_ptr<Definition> ForwardBasis::definition_from(
 
 std::vector<Expectation> ForwardBasis::expectations() const {
   std::vector<Expectation> all = of_statistics();
-  if (std::ssize(judged_) * dense_.problem.head_dim_v <= 4 * elements_of_part) {
+  if (std::ssize(judged_) * dense_.problem.head_dim_v <= kept_elements) {
     all.push_back(of_output(judged_));
     return all;
   }

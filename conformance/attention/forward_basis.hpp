@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <utility>
@@ -64,6 +65,9 @@ class ForwardBasis {
   using Value =
       std::function<std::pair<double, attention::Limits>(const attention::ForwardRow& row)>;
 
+  /// Returns the statistics of the judged rows. The first call computes them, so no other thread
+  /// may use the object during this call. Exact cases need no statistics.
+  const std::vector<attention::ForwardRow>& rows() const;
   const attention::ForwardRow& row(std::int64_t number) const;
   spec::Extents statistics_extents() const;
   Expectation of_statistic(const std::string& name, const Value& value_of) const;
@@ -81,7 +85,7 @@ class ForwardBasis {
   std::vector<std::int64_t> judged_;
   const Arithmetic& arithmetic_;
   std::uint64_t seed_;
-  std::vector<attention::ForwardRow> rows_;  ///< of the judged rows
+  mutable std::optional<std::vector<attention::ForwardRow>> rows_;  ///< see rows()
 };
 
 }  // namespace assay::conformance

@@ -157,6 +157,25 @@ TEST(Turns, HeavyTurnsRunAloneAndTheirCallerJudgesThem) {
   EXPECT_TRUE(turns.has_room(2));
 }
 
+/// Two turns of half the memory run at a time, each with one thread. A heavier turn has no company,
+/// so its loops use all threads.
+TEST(Turns, LoopsOfATurnWithoutCompanyUseAllThreads) {
+  const std::int64_t half = Turns::most_weight / 2;
+  std::vector<std::int64_t> threads(4);
+  Turns turns({half, half + 1, half, half + 1}, 2, nothing,
+              [&](std::size_t turn) { threads[turn] = parallel::thread_count(0); });
+  for (std::size_t turn = 0; turn < 4; ++turn) {
+    call(turns, turn);
+    if (turn >= 2) {
+      EXPECT_TRUE(comes_true([&] { return turns.is_judged(turn); }));  // by a worker thread
+    }
+    turns.wait_for(turn);
+    turns.end(turn);
+  }
+  const std::int64_t all = parallel::thread_count(0);
+  EXPECT_EQ(threads, (std::vector<std::int64_t>{1, all, 1, all}));
+}
+
 TEST(Turns, CallerJudgesTurnsOneByOneIfThereAreNoThreads) {
   Seen judged;
   Turns turns(

@@ -41,7 +41,7 @@ class ForwardScores {
   /// Calls visit(score, c, times) for every unmasked key c of a row; `times` is how often the query
   /// attends to the key. `row` contains the statistics of the row.
   template <class Visitor>
-  void visit(const Row<double>& row, const RowProducts& products, Visitor&& visit_key) const {
+  void visit(const Row<double>& row, const RowProducts& products, const Visitor& visit_key) const {
     visit_keys(call_, row, products, visit_key);
   }
 
@@ -53,9 +53,11 @@ class ForwardScores {
   const Call& call() const { return call_; }
 
  private:
+  class RowArrays;
+
   template <class Visitor>
   void visit_keys(const Call& call, const Row<double>& row, const RowProducts& products,
-                  Visitor& visit_key) const {
+                  const Visitor& visit_key) const {
     for (std::size_t c = 0; c < products.times.size(); ++c)
       if (products.times[c] != 0)
         visit_key(stored_score_of(on_, call, row, products, c, variant_), c,
@@ -64,8 +66,13 @@ class ForwardScores {
   /// Returns the logit of the row's sink, which is exact before the kernel stores it. Returns
   /// nothing if the row has no sink.
   std::optional<PairNumber> sink_of(const RowProducts& products, const Row<double>& row) const;
-  void fill_max(const RowProducts& products, double lambda, ForwardRow& row) const;
-  void fill_sum(const RowProducts& products, double entries, double lambda, ForwardRow& row) const;
+  /// Computes the scores of a row, as its statistics use them.
+  void read(const RowProducts& products, const Row<double>& row, const RowArrays& to) const;
+  static double growths(const RowArrays& row, double sink);
+  void fill_max(const RowProducts& products, double lambda, const RowArrays& arrays,
+                ForwardRow& row) const;
+  void fill_sum(const RowProducts& products, double entries, double lambda, const RowArrays& arrays,
+                ForwardRow& row) const;
   void fill_alike(std::vector<double>& scores, ForwardRow& row) const;
 
   const Dense& dense_;

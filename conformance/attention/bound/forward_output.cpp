@@ -104,7 +104,12 @@ void each_output_row(const Dense& dense, const Arithmetic& arithmetic,
   std::int64_t most = 0;
   for (std::int64_t b = 0; b < p.batch; ++b)
     most = std::max(most, std::min(p.group() * p.length_q(b), std::ssize(rows)) * p.length_kv(b));
-  const bool large = most > pairs_of_large_head;
+  const auto head_of = [&](std::int64_t row) {
+    const spec::RowPosition place = dense.queries.position(row);
+    return place.b * p.heads_kv + place.n / p.group();
+  };
+  const bool one_head = !rows.empty() && head_of(rows.front()) == head_of(rows.back());
+  const bool large = one_head || most > pairs_of_large_head;
   dense.each_chunk([&](std::int64_t first, std::int64_t last) {
     parallel::for_each(
         last - first, [&](std::int64_t k) { sweep(first + k, large ? 0 : 1); }, large ? 1 : 0);

@@ -18,12 +18,19 @@ struct Cell {
   std::int64_t i, j, seq_q, seq_kv;
   Random row;    ///< for this row of this slice
   Random slice;  ///< for this slice
+  static constexpr std::uint64_t no_columns = ~std::uint64_t{0};
+  mutable std::uint64_t eight = no_columns, bits = 0;  ///< the last eight columns, and their bits
 
   std::int64_t diagonal() const { return i + seq_kv - seq_q; }
   /// Returns true with probability chances / 256, independently for each mask element.
   bool chance(std::uint64_t chances) const {
     const auto column = static_cast<std::uint64_t>(j);
-    return ((row.bits(column / 8) >> (8 * (column % 8))) & 0xff) < chances;
+    if (column / 8 != eight) bits = row.bits(column / 8);
+    eight = column / 8;
+    return ((bits >> (8 * (column % 8))) & 0xff) < chances;
+  }
+  void move_to(std::int64_t to_row, const Random& of_row) {
+    i = to_row, row = of_row, eight = no_columns;
   }
 };
 
@@ -132,8 +139,8 @@ void fill_pattern(Cells& cells, std::int64_t b, std::int64_t n, const Problem& p
             .row = places.head(b, n),
             .slice = places.head(b, n)};
   cells.fill(b, n, [&](std::int64_t i, std::int64_t j) {
-    if (i != cell.i) cell.row = places.row(b, n, i);
-    cell.i = i, cell.j = j;
+    if (i != cell.i) cell.move_to(i, places.row(b, n, i));
+    cell.j = j;
     const bool outside = p.sparse_mode == 0 && (j < i - p.pre_tokens || j > i + p.next_tokens);
     return outside || pattern.excludes(cell);
   });

@@ -7,21 +7,6 @@
 // compiler must not use fused multiply-adds.
 namespace assay::conformance {
 
-[[gnu::target_clones("avx512f", "avx2", "default")]] void add_products(double factor,
-                                                                       const double* x,
-                                                                       std::int64_t count,
-                                                                       const ProductSums& sums) {
-  double* __restrict sum = sums.sum;
-  double* __restrict absolute = sums.absolute;
-  double* __restrict squares = sums.squares;
-  for (std::int64_t k = 0; k < count; ++k) {
-    const double product = factor * x[k];
-    sum[k] += product;
-    absolute[k] += std::abs(product);
-    squares[k] += product * product;
-  }
-}
-
 [[gnu::target_clones("avx512f", "avx2", "default")]] void add_scaled(double factor, const double* x,
                                                                      std::int64_t count,
                                                                      double* __restrict y) {

@@ -109,13 +109,19 @@ std::size_t Turns::to_judge() const {
   return weights_.size();
 }
 
+/// Returns whether there is memory for enough such cases at a time to occupy all threads. Otherwise
+/// the loops inside the case use all of them.
+bool Turns::has_company(std::size_t turn) const {
+  return weights_[turn] <= most_weight / static_cast<std::int64_t>(wanted_);
+}
+
 void Turns::judge(std::size_t turn, std::unique_lock<std::mutex>& lock) {
   states_[turn] = State::at_work;
   lock.unlock();
   std::exception_ptr failure;
   {
     std::optional<parallel::Alone> alone;
-    if (wanted_ > 0 && weights_[turn] <= most_weight) alone.emplace();
+    if (wanted_ > 0 && has_company(turn)) alone.emplace();
     try {
       judge_(turn);
     } catch (...) {
@@ -134,7 +140,6 @@ bool Turns::is_in_short_call() const { return is_calling_ && Clock::now() < call
 /// the first 5 ms of a kernel call it starts no work: the report contains the duration of calls,
 /// and work of other threads would make short calls longer.
 void Turns::work() {
-  const parallel::Alone alone;
   std::unique_lock lock(mutex_);
   while (true) {
     if (over_) return;
@@ -148,7 +153,10 @@ void Turns::work() {
     } else if (has_work) {
       const std::size_t turn = next_++;
       lock.unlock();
-      prepare_(turn);
+      {
+        const parallel::Alone alone;
+        prepare_(turn);
+      }
       lock.lock();
     } else {
       moved_.wait(lock);

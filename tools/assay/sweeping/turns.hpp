@@ -73,6 +73,7 @@ class Turns {
   /// Returns the first case that waits for a judge and needs at most `most_weight` memory;
   /// `weights_.size()` if there is none.
   std::size_t to_judge() const;
+  bool has_company(std::size_t turn) const;
   void judge(std::size_t turn, std::unique_lock<std::mutex>& lock);
 
   const std::vector<std::int64_t> weights_;
