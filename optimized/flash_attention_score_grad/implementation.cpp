@@ -6,6 +6,7 @@
 #include "assay/optimized/schedules/planner.hpp"
 #include "attention/forward.hpp"
 #include "flash_attention_score_grad/checks/checks.hpp"
+#include "flash_attention_score_grad/fastest_mode.hpp"
 #include "flash_attention_score_grad/kernel.hpp"
 #include "flash_attention_score_grad/pairs/products.hpp"
 #include "flash_attention_score_grad/plan/schedules.hpp"
@@ -29,7 +30,8 @@ class FlashAttentionScoreGrad final : public spec::Implementation<Op> {
  public:
   FlashAttentionScoreGrad(const device::Spec& device, const Options& options)
       : device_(device), options_(options), kernels_(tile::kernels(options.instructions)) {
-    if (options.host != HostMode::any_cpu) pair_kernels_ = &tile::pair_kernels(options.host);
+    const HostMode mode = options.host == HostMode::fastest ? fastest_mode() : options.host;
+    if (mode != HostMode::any_cpu) pair_kernels_ = &tile::pair_kernels(mode);
   }
 
   std::string name() const override {
@@ -40,12 +42,14 @@ class FlashAttentionScoreGrad final : public spec::Implementation<Op> {
 
   spec::Numerics numerics(const Op::Problem& problem) const override {
     spec::Numerics numerics = numerics_of_tiles(problem.dtype);
-    if (pair_kernels_ != nullptr) numerics.floor = PairProducts::probability_floor;
+    if (pair_kernels_of(problem.dtype) != nullptr) numerics.floor = PairProducts::probability_floor;
     return numerics;
   }
 
   std::optional<std::string> unsupported(const spec::Call<Op>& call) const override {
-    if (pair_kernels_ == nullptr || call.parameters.query.dtype == spec::DType::bf16)
+    const spec::DType dtype = call.parameters.query.dtype;
+    if (pair_kernels_ == nullptr || options_.host == HostMode::fastest ||
+        pair_kernels_of(dtype) != nullptr)
       return std::nullopt;
     return "the host mode " + std::string(spec::to_string(options_.host)) + " supports bf16 only";
   }
@@ -72,7 +76,7 @@ class FlashAttentionScoreGrad final : public spec::Implementation<Op> {
                       .kernels = kernels_,
                       .workspace = workspace_,
                       .threads = threads(problem, tiling),
-                      .pair_kernels = pair_kernels_});
+                      .pair_kernels = pair_kernels_of(problem.dtype)});
     metrics_ = joined(metrics_of(traffic(problem, tiling), tiling), regimes_of(tiling));
   }
 
@@ -88,6 +92,9 @@ class FlashAttentionScoreGrad final : public spec::Implementation<Op> {
   std::vector<spec::Metric> metrics() const override { return metrics_; }
 
  private:
+  const tile::PairKernels* pair_kernels_of(spec::DType dtype) const {
+    return dtype == spec::DType::bf16 ? pair_kernels_ : nullptr;
+  }
   std::int64_t threads(const Op::Problem& p, const Tiling& tiling) const {
     const double flop = 10.0 * static_cast<double>(p.heads_q * tiling.blocks()) *
                         static_cast<double>(tiling.rows * tiling.columns * p.head_dim);

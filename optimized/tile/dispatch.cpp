@@ -100,6 +100,7 @@ bool has_amx_bf16() {
 bool is_available(HostMode mode) {
   switch (mode) {
     case HostMode::any_cpu:
+    case HostMode::fastest:
       return true;
     case HostMode::avx512_bf16:
       return has_avx512_bf16();

@@ -8,6 +8,7 @@
 #include "../tile_kernels.hpp"
 #include "assay/optimized/nsa_compress_grad.hpp"
 #include "assay/optimized/nsa_selected_attention_grad.hpp"
+#include "flash_attention_score_grad/fastest_mode.hpp"
 #include "flash_attention_score_grad/kernel.hpp"
 #include "flash_attention_score_grad/pairs/products.hpp"
 #include "trial.hpp"
@@ -50,6 +51,32 @@ TEST(HostModesAnywhere, AreMadeOnlyWhereTheMachineHasTheirInstructions) {
     FAIL() << "created without its instructions";
   } catch (const std::invalid_argument& error) {
     EXPECT_NE(std::string(error.what()).find("avx512_bf16"), std::string::npos) << error.what();
+  }
+}
+
+/// In bf16 the mode `fastest` gives the bits of the mode that was measured; in fp32, those of
+/// any_cpu.
+TEST(HostModesAnywhere, FastestIsOneOfTheOthersAndSupportsEveryType) {
+  const HostMode mode = optimized::fastest_mode();
+  EXPECT_NE(mode, HostMode::fastest);
+  EXPECT_TRUE(is_available(mode));
+  EXPECT_EQ(optimized::fastest_mode(), mode);
+  const auto fastest =
+      optimized::flash_attention_score_grad(device::a2(), {.host = HostMode::fastest});
+  EXPECT_EQ(fastest->name(), "optimized-a2-fastest");
+  for (const DType dtype : {DType::bf16, DType::fp32}) {
+    const Example example = {
+        .problem = {.dtype = dtype, .seq_q = 70, .seq_kv = 90, .head_dim = 64, .head_dim_v = 64}};
+    const auto named = optimized::flash_attention_score_grad(
+        device::a2(), {.host = dtype == DType::bf16 ? mode : HostMode::any_cpu});
+    EXPECT_EQ(fastest->numerics(example.problem), named->numerics(example.problem));
+    const Op::Inputs inputs = test::inputs_of(example);
+    Op::Outputs one = test::outputs_of(example), other = test::outputs_of(example);
+    fastest->run(example.problem, inputs, one);
+    named->run(example.problem, inputs, other);
+    EXPECT_EQ(one.dq.bytes, other.dq.bytes);
+    EXPECT_EQ(one.dk.bytes, other.dk.bytes);
+    EXPECT_EQ(one.dv.bytes, other.dv.bytes);
   }
 }
 

@@ -64,7 +64,8 @@ Registry own_registry() {
     if constexpr (optimized::IsTiled<Op>) add_tiled<Op>(registry);
     add_mutants<Op>(registry);
   });
-  for (const auto host : {optimized::HostMode::avx512_bf16, optimized::HostMode::amx_bf16})
+  using optimized::HostMode;
+  for (const auto host : {HostMode::avx512_bf16, HostMode::amx_bf16, HostMode::fastest})
     add_tiled_in<spec::FlashAttentionScoreGrad>(host, registry);
   registry.add(device_command()).add(mutants_command());
   return registry;

@@ -13,8 +13,9 @@ enum class Instructions : std::uint8_t { fastest, avx512, avx2, portable };
 /// How the host sums the products of the gradient. `any_cpu`: bit-identical results on every
 /// machine. `avx512_bf16` and `amx_bf16`: the instructions of these names multiply pairs of bf16
 /// numbers and sum in other orders. Both modes support only bf16, and need a machine that has the
-/// instructions.
-enum class HostMode : std::uint8_t { any_cpu, avx512_bf16, amx_bf16 };
+/// instructions. `fastest`: for bf16 the mode that is fastest on this machine, which is measured
+/// once in a process; for other types any_cpu.
+enum class HostMode : std::uint8_t { any_cpu, avx512_bf16, amx_bf16, fastest };
 
 }  // namespace assay::optimized
 
@@ -29,10 +30,11 @@ inline constexpr auto assay::spec::spellings_of<assay::optimized::Instructions> 
 
 template <>
 inline constexpr auto assay::spec::spellings_of<assay::optimized::HostMode> =
-    assay::spec::Spellings<assay::optimized::HostMode, 3>{{{
+    assay::spec::Spellings<assay::optimized::HostMode, 4>{{{
         {assay::optimized::HostMode::any_cpu, "any_cpu"},
         {assay::optimized::HostMode::avx512_bf16, "avx512_bf16"},
         {assay::optimized::HostMode::amx_bf16, "amx_bf16"},
+        {assay::optimized::HostMode::fastest, "fastest"},
     }}};
 
 namespace assay::optimized {
