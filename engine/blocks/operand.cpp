@@ -19,18 +19,28 @@ float kept(double x) {
   return narrowed < least ? least : narrowed;
 }
 
-/// Returns the index of row k, column j in the memory of a packed right operand (the second matrix
-/// of a product).
-template <class T>
-std::size_t place(std::int64_t depth, std::int64_t k, std::int64_t j) {
+/// Packs a right operand (the second matrix of a product) with `columns` columns: panels of
+/// `panel_columns` columns, in each of them one row after the other. `convert(k, j)` returns the
+/// number in row k and column j; columns after `used` are left as they are.
+template <class T, class Convert>
+void pack(std::vector<T>& packed, std::int64_t depth, std::int64_t used, const Convert& convert) {
   constexpr std::int64_t width = panel_columns<T>;
-  return at((j / width * depth + k) * width + j % width);
+  for (std::int64_t first = 0; first < used; first += width) {
+    const std::int64_t count = std::min(width, used - first);
+    T* to = packed.data() + first * depth;
+    for (std::int64_t k = 0; k < depth; ++k, to += width)
+      for (std::int64_t j = 0; j < count; ++j) to[j] = convert(k, first + j);
+  }
 }
 
-void put(Panels& panels, std::int64_t k, std::int64_t j, double x, const Scales& scales) {
-  panels.value[place<double>(panels.depth, k, j)] = x;
-  panels.magnitude[place<float>(panels.depth, k, j)] = magnitude_in_float(x, scales);
-  panels.square[place<float>(panels.depth, k, j)] = square_in_float(x, scales);
+/// Packs the values, magnitudes and squares of a matrix; `value(k, j)` is an element.
+template <class Value>
+void pack_all(Panels& panels, std::int64_t used, const Value& value, const Scales& scales) {
+  pack(panels.value, panels.depth, used, value);
+  pack(panels.magnitude, panels.depth, used,
+       [&](std::int64_t k, std::int64_t j) { return magnitude_in_float(value(k, j), scales); });
+  pack(panels.square, panels.depth, used,
+       [&](std::int64_t k, std::int64_t j) { return square_in_float(value(k, j), scales); });
 }
 
 Panels zeros(std::int64_t depth, std::int64_t columns) {
@@ -64,16 +74,20 @@ float square_in_float(double x, const Scales& scales) {
 
 Panels panels_of(const Rows& rows, std::int64_t first, std::int64_t count, const Scales& scales) {
   Panels panels = zeros(count, padded(rows.dim));
-  for (std::int64_t k = 0; k < count; ++k)
-    for (std::int64_t d = 0; d < rows.dim; ++d) put(panels, k, d, rows.row(first + k)[d], scales);
+  const double* from = rows.row(first);
+  pack_all(
+      panels, rows.dim, [&](std::int64_t k, std::int64_t d) { return from[k * rows.dim + d]; },
+      scales);
   return panels;
 }
 
 Panels transposed_panels_of(const Rows& rows, std::int64_t first, std::int64_t count,
                             std::int64_t columns, const Scales& scales) {
   Panels panels = zeros(rows.dim, columns);
-  for (std::int64_t k = 0; k < count; ++k)
-    for (std::int64_t d = 0; d < rows.dim; ++d) put(panels, d, k, rows.row(first + k)[d], scales);
+  const double* from = rows.row(first);
+  pack_all(
+      panels, count, [&](std::int64_t d, std::int64_t k) { return from[k * rows.dim + d]; },
+      scales);
   return panels;
 }
 

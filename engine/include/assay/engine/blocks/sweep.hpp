@@ -191,14 +191,27 @@ class BlockSweep {
       if (is_wanted(s, false))
         over_[s].emplace(keys_, operand_of(s).dim, Streams::doubles_over, taken_,
                          shape_.rows_of_part > 0);
+    if (!keeps_keys()) return;
     key_blocks_data_.resize(static_cast<std::size_t>(key_blocks_));
     parallel::for_each(
-        key_blocks_, [this](std::int64_t k) { prepare_keys(k); }, shape_.threads);
+        key_blocks_, [this](std::int64_t k) { pack(k, key_blocks_data_[place(k)]); },
+        shape_.threads);
   }
 
-  void prepare_keys(std::int64_t k) {
+  static std::size_t place(std::int64_t k) { return static_cast<std::size_t>(k); }
+
+  /// Returns whether all packed keys stay in memory. They take up to 40 bytes per element. A large
+  /// head has many row blocks, and each of them packs the keys again, which takes about 2 % of its
+  /// time.
+  bool keeps_keys() const {
+    constexpr std::int64_t kept_elements = std::int64_t{1} << 20;
+    std::int64_t elements = 0;
+    for (std::size_t d = 0; d < operands; ++d) elements += keys_ * formula_.right(d).dim;
+    return elements <= kept_elements;
+  }
+
+  void pack(std::int64_t k, KeyBlock& block) const {
     const auto [first, last] = keys_of(k);
-    KeyBlock& block = key_blocks_data_[static_cast<std::size_t>(k)];
     for (std::size_t d = 0; d < operands; ++d) {
       const Rows right = formula_.right(d);
       if (d < Formula::dots)
@@ -239,8 +252,9 @@ class BlockSweep {
         const bool met = keys.first < reach.last && keys.last > reach.first &&
                          tile_.count_pairs(of_.index_, rows, keys);
         if (met) {
-          fill(rows, keys, of_.key_blocks_data_[static_cast<std::size_t>(k)]);
-          add_within(rows, keys, of_.key_blocks_data_[static_cast<std::size_t>(k)]);
+          const KeyBlock& block = packed(k);
+          fill(rows, keys, block);
+          add_within(rows, keys, block);
         }
         turns.take([&] {
           if (met) add_over(rows, keys);
@@ -251,6 +265,11 @@ class BlockSweep {
     }
 
    private:
+    const KeyBlock& packed(std::int64_t k) {
+      if (!of_.key_blocks_data_.empty()) return of_.key_blocks_data_[place(k)];
+      of_.pack(k, own_keys_);
+      return own_keys_;
+    }
     void begin(Range rows) {
       const std::int64_t count = rows.last - rows.first;
       for (std::size_t d = 0; d < Formula::dots; ++d) {
@@ -335,6 +354,7 @@ class BlockSweep {
     std::array<LeftRows, Formula::dots> left_;
     std::array<Panels, Formula::dots> panels_;
     std::array<std::optional<Accumulators>, sums> within_;
+    KeyBlock own_keys_;  ///< packed for the current block
   };
 
   /// Passes one finished row of an output to the receiver `sink` (engine/blocks/README.md, B1).
