@@ -55,6 +55,7 @@ Case<Op> draw_case(const Chosen& k, double, std::uint64_t lot) {
 }
 
 const Drawn<Op, Chosen>& drawn() {
+  // To exclude combinations: {factors().rule({Why::senseless, "reason"}, {"axis", "other"}, test)}.
   static const ChoiceSpace space(factors().sizes(), {});
   static const Drawn<Op, Chosen> cases{.factors = factors(),
                                        .space = space,
@@ -110,7 +111,8 @@ const Axes* Suite<Op>::axes() {
 
 std::vector<std::size_t> Suite<Op>::choice_of(const Case<Op>& c) { return factors().read(c); }
 
-/// EDIT: every file of hand-written cases; a listed operator needs 200 cases with outputs.
+/// Copies of random cases that check relations are a simple way to get the 200 cases with outputs
+/// that a listed operator needs. EDIT: every file of hand-written cases.
 void Suite<Op>::collect(const SamplingPlan& plan, CaseCollector<Op>& cases) {
   cases.add(breaking_cases<Op>({{{.problem = {.heads = 3, .window = 4}}}}));
   cases.add(hand_made_cases<Op>("corners", plan));
