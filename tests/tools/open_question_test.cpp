@@ -164,7 +164,10 @@ TEST(OpenQuestion, AViolationOfWhatIsSwitchedOffIsReportedAndNoMore) {
 
 TEST(OpenQuestion, APlanLeavesOutWhatUpstreamAloneStates) {
   const auto coverage = [](const std::string& flags) {
-    return answer({}, words("list --coverage --random=0 --only=--track=arguments" + flags)).out;
+    return answer({}, words("list flash_attention_score_grad --coverage --random=0 "
+                            "--only=--track=arguments" +
+                            flags))
+        .out;
   };
   const std::string whole = coverage("");
   EXPECT_PRED2(has, whole, std::string("FAG-C78"));

@@ -21,7 +21,7 @@ conformance::Results results_of(const std::vector<Verdict>& verdicts) {
   for (const Verdict verdict : verdicts) {
     CaseReport report;
     report.verdict = conformance::some_decision(verdict, "a test says so");
-    report.value_case = verdict == Verdict::conforms;
+    report.value_case = verdict == Verdict::conforms || verdict == Verdict::vacuous;
     results.cases.push_back(report);
     conformance::count(results.summary, report);
   }
@@ -51,6 +51,9 @@ TEST(Conclusion, SaysWhetherItConformsAndCountsTheJudgedCasesAlone) {
             "(71 s).");
   EXPECT_EQ(cli::conclusion(results_of({conforms, inconclusive}), ExitCode::not_conclusive),
             "mine: not conclusive: 1 case judged, 1 of them numerically, 0 failures, 1 without a "
+            "clear verdict (71 s).");
+  EXPECT_EQ(cli::conclusion(results_of({conforms, vacuous, vacuous}), ExitCode::not_conclusive),
+            "mine: not conclusive: 1 case judged, 1 of them numerically, 0 failures, 2 without a "
             "clear verdict (71 s).");
   conformance::Results cut = results_of({conforms});
   cut.summary.planned = 5;

@@ -17,7 +17,7 @@ using conformance::Results;
 
 /// Describes the result of the judged cases, as the first part of the last line.
 std::string finding(const Results& results, const Tally& tally, ExitCode code) {
-  const auto numerically = results.summary.value_cases;
+  const auto numerically = results.summary.value_cases - tally.unclear_numerically;
   const std::string failures = counted(tally.failing, "failure");
   if (code == ExitCode::conformant)
     return fmt::format("{}, {} judged numerically, {}{}", counted(tally.judged(), "case"),
@@ -84,7 +84,7 @@ Tally tally_of(const Results& results) {
     else if (conformance::contribution(report.verdict) == ExitCode::nonconformant)
       ++tally.failing;
     else
-      ++tally.unclear;
+      ++tally.unclear, tally.unclear_numerically += report.value_case ? 1 : 0;
   }
   return tally;
 }

@@ -12,6 +12,7 @@ namespace assay::cli {
 /// as judged.
 struct Tally {
   std::int64_t conforming = 0, failing = 0, unclear = 0, not_applicable = 0;
+  std::int64_t unclear_numerically = 0;  ///< of `unclear`: cases with numbers, such as vacuous ones
 
   std::int64_t judged() const { return conforming + failing; }
 };
