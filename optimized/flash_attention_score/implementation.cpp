@@ -3,7 +3,9 @@
 
 #include "assay/optimized/attention/tiling.hpp"
 #include "assay/optimized/flash_attention_score.hpp"
+#include "assay/optimized/schedules/planner.hpp"
 #include "attention/forward.hpp"
+#include "attention/schedules.hpp"
 #include "attention/statistics.hpp"
 #include "flash_attention_score/checks.hpp"
 #include "host/threads.hpp"
@@ -75,11 +77,28 @@ class FlashAttentionScore final : public spec::Implementation<Op> {
   const tile::Kernels& kernels_;
 };
 
+/// Returns the problem in the terms of the model. Errors: NothingToCut.
+schedules::Attention modelled(const Op::Problem& problem) {
+  if (spec::score_count(problem) == 0)
+    throw NothingToCut("the problem has no pair of query and key");
+  const auto attention = attention_of(problem, schedules::Direction::forward);
+  if (const auto* reason = std::get_if<std::string>(&attention)) throw NothingToCut(*reason);
+  return std::get<schedules::Attention>(attention);
+}
+
 }  // namespace
 
 std::unique_ptr<spec::Implementation<Op>> flash_attention_score(const device::Spec& device,
                                                                 Options options) {
   return std::make_unique<FlashAttentionScore>(device, options);
+}
+
+std::string Tiled<Op>::plan(const Op::Problem& problem, const device::Spec& device) {
+  return schedules::report(modelled(problem), device);
+}
+
+std::string Tiled<Op>::trace(const Op::Problem& problem, const device::Spec& device) {
+  return schedules::trace(modelled(problem), device);
 }
 
 }  // namespace assay::optimized

@@ -126,8 +126,10 @@ std::int64_t items(const Compression& c, const ByTile& by) {
 std::int64_t buffers(const ByWindow&) { return 2; }
 std::int64_t buffers(const ByTile& by) { return by.buffers; }
 
-Bytes tensor_bytes(const Compression& c) {
-  return ((2 * c.tokens() + c.windows()) * c.heads * c.head_dim + 2 * c.size * c.heads) * c.element;
+Compulsory tensor_bytes(const Compression& c) {
+  const std::int64_t channels = c.heads * c.head_dim, weights = c.size * c.heads;
+  return {.read = ((c.tokens() + c.windows()) * channels + weights) * c.element,
+          .written = (c.tokens() * channels + weights) * c.element};
 }
 
 double flop_of(const Compression& c) {

@@ -11,7 +11,7 @@ using device::ceil_divide;
 constexpr std::int64_t edge = 128, fp32_bytes = 4;
 
 struct TensorBytes {
-  Bytes inputs, outputs, sums, row_inputs, last_pass;
+  Bytes inputs, outputs, sums = {}, row_inputs = {}, last_pass = {};
 };
 
 TensorBytes tensors_of(const Attention& a) {
@@ -21,6 +21,9 @@ TensorBytes tensors_of(const Attention& a) {
     keys += a.heads_kv * s.count * s.seq_kv;
   }
   const std::int64_t gradients = (queries + keys) * a.channels() + keys * a.channels_v();
+  if (a.direction == Direction::forward)
+    return {.inputs = gradients * a.element + a.features.tensors,
+            .outputs = queries * (a.channels_v() * a.element + statistics_of_row)};
   const std::int64_t rows = 2 * queries * a.channels_v();
   return {.inputs = (gradients + rows) * a.element + a.features.tensors,
           .outputs = gradients * a.element,
@@ -96,19 +99,23 @@ Modelled gradient_of(const Attention& a, const Deal& dealt, Passes passes,
   const TensorBytes tensors = tensors_of(a);
   const double waiting = std::max(0.0, seconds_of(device, hbm_time(device, tensors.inputs)) -
                                            seconds_of(device, rounds.makespan));
-  const double steps = multiply_adds(a) / peak_rate(device, a.element);
+  const double steps = work_of(a, device).flop / 2 / peak_rate(device, a.element);
   return finished(rounds,
                   waiting + device.overheads.launch.value + pass_time(tensors, passes, device),
                   share, steps, device);
 }
 
-double multiply_adds(const Attention& a) {
-  return static_cast<double>(a.blocks() * edge * edge * (3 * a.channels() + 2 * a.channels_v()));
-}
-
-Bytes compulsory_bytes(const Attention& a) {
+Workload work_of(const Attention& a, const device::Spec& device) {
+  const bool forward = a.direction == Direction::forward;
+  const std::int64_t of_pair =
+      forward ? a.channels() + a.channels_v() : 3 * a.channels() + 2 * a.channels_v();
   const TensorBytes tensors = tensors_of(a);
-  return tensors.inputs + tensors.outputs;
+  return {
+      .flop = 2 * static_cast<double>(a.blocks() * edge * edge * of_pair),
+      .peak = 2 * peak_rate(device, a.element) * device.cores.cube.value * device.cores.clock.value,
+      .compulsory = {tensors.inputs, tensors.outputs},
+      .utilised = "cube",
+      .direction = a.direction};
 }
 
 Bytes operand_tile(const Attention& a) {

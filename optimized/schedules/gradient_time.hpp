@@ -4,6 +4,7 @@
 
 #include "assay/device/scratchpad.hpp"
 #include "assay/optimized/schedules/gradient.hpp"
+#include "schedules/report.hpp"
 
 namespace assay::optimized::schedules {
 
@@ -34,10 +35,11 @@ Deal deal_with_rest(const Attention& attention, std::int64_t rows, std::int64_t 
 Modelled gradient_of(const Attention& attention, const Deal& deal, Passes passes,
                      const device::Spec& device, const Writer& write);
 
-/// multiply_adds returns the multiply-adds of all blocks with an unmasked pair. compulsory_bytes
-/// returns the bytes of all inputs and outputs.
-double multiply_adds(const Attention& attention);
-device::Bytes compulsory_bytes(const Attention& attention);
+/// Returns the work of all blocks with an unmasked pair, in the direction of the problem.
+Workload work_of(const Attention& attention, const device::Spec& device);
+
+/// Bytes of softmax_max and softmax_sum per row of queries: eight equal fp32 numbers each.
+inline constexpr device::Bytes statistics_of_row = {2 * 8 * 4};
 
 /// Returns the bytes of an operand tile: 128 rows of one head.
 device::Bytes operand_tile(const Attention& attention);

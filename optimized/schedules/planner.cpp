@@ -122,6 +122,36 @@ class Search {
   double fastest_ = std::numeric_limits<double>::infinity();
 };
 
+/// Returns the columns of a tile that covers the keys of a sequence, but at most `most`.
+std::int64_t widest(const Attention& a, std::int64_t most) {
+  return std::min(most, device::round_up(a.seq_kv, edge));
+}
+
+/// Chooses the largest buffers that fit, and adds the schedule with them. Adds nothing if even the
+/// smallest buffers do not fit.
+void add_forward(std::vector<ModelledSchedule>& all, const char* name, const Attention& attention,
+                 Forward schedule, const device::Spec& device) {
+  for (const std::int64_t keys : {128, 64, 32, 16})
+    for (const std::int64_t buffers : {2, 1})
+      for (const std::int64_t vector_tile : {8192, 4096, 2048}) {
+        schedule.keys = keys, schedule.buffers = buffers, schedule.vector_tile = vector_tile;
+        if (auto plan = plan_of(name, attention, schedule, device))
+          return all.push_back(std::move(*plan));
+      }
+}
+
+std::vector<ModelledSchedule> forward_plans(const Attention& a, const device::Spec& device) {
+  std::vector<ModelledSchedule> all;
+  for (const std::int64_t rows : {128, 64, 32, 16}) {
+    if (rows > 16 && rows / 2 >= a.seq_q) continue;
+    for (std::int64_t columns = edge; columns <= widest(a, 2048); columns *= 2)
+      for (const std::int64_t ahead : {1, 2, 3})
+        add_forward(all, "row blocks", a, {.rows = rows, .columns = columns, .ahead = ahead},
+                    device);
+  }
+  return all;
+}
+
 }  // namespace
 
 std::string ModelledSchedule::to_text() const {
@@ -130,6 +160,10 @@ std::string ModelledSchedule::to_text() const {
 
 std::vector<ModelledSchedule> vendor_plans(const Attention& attention, const device::Spec& device) {
   std::vector<ModelledSchedule> all;
+  if (attention.direction == Direction::forward) {
+    add_forward(all, "128 x 1024", attention, {.columns = widest(attention, 1024)}, device);
+    return all;
+  }
   std::vector<std::pair<std::string, Round>> families = {{"sameAB", same_ab()}};
   // The schedule "sameAB" supports neither a position bias nor dropout nor a user mask.
   if (!attention.features.any()) families.insert(families.begin(), {"basic", basic()});
@@ -139,7 +173,9 @@ std::vector<ModelledSchedule> vendor_plans(const Attention& attention, const dev
 }
 
 std::vector<ModelledSchedule> plans(const Attention& attention, const device::Spec& device) {
-  std::vector<ModelledSchedule> all = Search(attention, device).all();
+  std::vector<ModelledSchedule> all = attention.direction == Direction::forward
+                                          ? forward_plans(attention, device)
+                                          : Search(attention, device).all();
   for (ModelledSchedule& plan : vendor_plans(attention, device)) all.push_back(std::move(plan));
   std::stable_sort(all.begin(), all.end(),
                    [](const ModelledSchedule& x, const ModelledSchedule& y) {
@@ -149,14 +185,6 @@ std::vector<ModelledSchedule> plans(const Attention& attention, const device::Sp
 }
 
 namespace {
-
-Workload work_of(const Attention& a, const device::Spec& device) {
-  return {
-      .flop = 2 * multiply_adds(a),
-      .peak = 2 * peak_rate(device, a.element) * device.cores.cube.value * device.cores.clock.value,
-      .compulsory = compulsory_bytes(a),
-      .utilised = "cube"};
-}
 
 Candidate candidate(const Attention& a, const ModelledSchedule& plan, const device::Spec& device) {
   const std::int64_t rounds = shown_rounds(plan.modelled, 4);

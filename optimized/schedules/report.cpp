@@ -58,6 +58,9 @@ std::string report_of(const Workload& work, const std::vector<Candidate>& all,
   if (all.empty()) return "no schedule fits\n";
   const Candidate& best = all.front();
   std::ostringstream text;
+  if (work.direction == Direction::forward)
+    text << "global memory: at least " << work.compulsory.read.count << " B read, "
+         << work.compulsory.written.count << " B written\n";
   text << "fastest schedule, in the event model: " << best.name << ", "
        << figures(work, best.modelled) << '\n'
        << "  " << best.text << "\n  busy:";
@@ -88,7 +91,9 @@ std::string report_of(const Workload& work, const std::vector<Candidate>& all,
          << fixed(vendor.modelled.seconds / best.modelled.seconds, 2) << " times as long"
          << (vendor.not_taken.empty() ? "" : "; the vendor uses it only for " + vendor.not_taken)
          << '\n';
-  if (vendors.empty()) text << "none of the modelled vendor schedules fits\n";
+  if (vendors.empty())
+    text << (work.published ? "none of the modelled vendor schedules fits\n"
+                            : "no schedule of the vendor is known\n");
   text << "On " << device.name << " the fastest of " << all.size() << " modelled schedules takes "
        << fixed(1e6 * best.modelled.seconds, 1) << " us (" << best.name << ").\n";
   return text.str();
@@ -135,10 +140,12 @@ Roofline roofline_of(const Workload& work, const Modelled& m, const device::Spec
   };
   const double l2 = device.rates.l2_bandwidth.value;
   const double hbm = device.rates.hbm_bandwidth.value * device.rates.hbm_efficiency.value;
-  return {.cube = work.peak,
-          .reached = work.flop / m.seconds,
-          .l2 = roof("L2", m.l2_share * m.seconds * l2, l2),
-          .hbm = roof("HBM", static_cast<double>(work.compulsory.count), hbm)};
+  return {
+      .cube = work.peak,
+      .reached = work.flop / m.seconds,
+      .l2 = roof("L2", m.l2_share * m.seconds * l2, l2),
+      .hbm = roof(
+          "HBM", static_cast<double>((work.compulsory.read + work.compulsory.written).count), hbm)};
 }
 
 Bound bound_of(const Modelled& modelled) {

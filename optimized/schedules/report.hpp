@@ -21,12 +21,22 @@ struct Candidate {
   std::string not_taken = {};                ///< see Attention::not_taken
 };
 
+/// The bytes of all inputs and of all outputs. Every schedule reads or writes each of them at least
+/// once.
+struct Compulsory {
+  device::Bytes read, written;
+};
+
 /// The minimal work (flop) and memory traffic (bytes) of a problem under any schedule. `utilised`:
 /// name of the units that do the work ("cube" or "vector cores"); `peak`: their peak in FLOP/s.
+/// `published`: whether a schedule of the vendor is known. Reports on a forward first print the
+/// compulsory traffic, because no kernel with its own traffic is planned for the device.
 struct Workload {
   double flop, peak;
-  device::Bytes compulsory;
+  Compulsory compulsory;
   std::string_view utilised;
+  Direction direction = Direction::gradient;
+  bool published = true;
 };
 
 /// Formats a report: the fastest schedule in `all` with its buffers and its bottleneck, the second

@@ -462,9 +462,9 @@ double flop_of(const Selection& s) {
          static_cast<double>(3 * s.head_dim + 2 * s.head_dim_v);
 }
 
-Bytes compulsory_bytes(const Selection& s) {
+Compulsory compulsory_bytes(const Selection& s) {
   const Tensors t = tensors_of(s);
-  return t.inputs + t.outputs + t.lists;
+  return {t.inputs + t.lists, t.outputs};
 }
 
 }  // namespace assay::optimized::schedules

@@ -46,14 +46,24 @@ TaskId VectorUnit::forward_softmax(std::int64_t scores, TaskId ready) {
   TaskId stored = device::none;
   for (std::int64_t at = 0; at < scores; at += tile_) {
     const std::int64_t numbers = std::min(tile_, scores - at);
-    stored = pass(left_, numbers, {softmax_slope * repeats(numbers)}, ready);
+    const Cycles cycles = Cycles{softmax_slope * repeats(numbers)} +
+                          cycles_of(code_.spec(), features_.of_scores, numbers);
+    const std::int64_t columns = std::min(edge, numbers);
+    stored = pass(left_, numbers, cycles, ready, device::none,
+                  {.loaded = features_.read(device::ceil_divide(numbers, columns), columns)});
   }
   return stored;
 }
 
-void VectorUnit::rescale(std::int64_t numbers, TaskId ready) {
-  const TaskId loaded = code_.vector_load({numbers * fp32_bytes}, {right_.take(), ready});
-  right_.give(code_.compute({rescale_slope * repeats(numbers)}, {loaded}));
+void VectorUnit::rescale(std::int64_t all, TaskId ready, Bytes results) {
+  TaskId computed = device::none;
+  for (std::int64_t at = 0; at < all; at += tile_) {
+    const std::int64_t numbers = std::min(tile_, all - at);
+    const TaskId loaded = code_.vector_load({numbers * fp32_bytes}, {right_.take(), ready});
+    computed = code_.compute({rescale_slope * repeats(numbers)}, {loaded});
+    right_.give(computed);
+  }
+  code_.vector_store(results, {computed});
 }
 
 TaskId VectorUnit::gradient(std::int64_t scores, TaskId ready, const Places& places) {

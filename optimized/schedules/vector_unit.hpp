@@ -30,9 +30,10 @@ class VectorUnit {
         right_(buffers) {}
 
   /// forward_softmax models the computation of P from `scores` scores, and returns the last store.
-  /// rescale models the multiplication of the forward's sums by a new factor.
+  /// rescale models the multiplication of the forward's sums by a new factor. It then stores
+  /// `results` bytes.
   device::TaskId forward_softmax(std::int64_t scores, device::TaskId ready);
-  void rescale(std::int64_t numbers, device::TaskId ready);
+  void rescale(std::int64_t numbers, device::TaskId ready, device::Bytes results);
   /// The instructions after which the destinations of P and of dS in global memory are free.
   struct Places {
     device::TaskId prob = device::none, dscore = device::none;

@@ -194,13 +194,14 @@ std::vector<Buffer> buffers_of(const Gathering& of, const ByToken& by, const dev
 Workload work_of(const Gathering& of, const device::Spec& device) {
   const double pairs = static_cast<double>(of.tokens * of.listed * of.heads);
   const std::int64_t of_queries = of.queries * of.heads, of_keys = of.width + of.values;
-  return {
-      .flop = 2 * pairs * static_cast<double>(3 * of.width + 2 * dim),
-      .peak =
-          2 * peak_rate(device, of.element) * device.cores.cube.value * device.cores.clock.value,
-      .compulsory = 2 * (of_queries * of.width + of.keys * of_keys) * of.element +
-                    2 * of_queries * dim * of.element + Bytes{of.tokens * of.listed * index_bytes},
-      .utilised = "cube"};
+  const Bytes gradients = (of_queries * of.width + of.keys * of_keys) * of.element;
+  return {.flop = 2 * pairs * static_cast<double>(3 * of.width + 2 * dim),
+          .peak = 2 * peak_rate(device, of.element) * device.cores.cube.value *
+                  device.cores.clock.value,
+          .compulsory = {.read = gradients + 2 * of_queries * dim * of.element +
+                                 Bytes{of.tokens * of.listed * index_bytes},
+                         .written = gradients},
+          .utilised = "cube"};
 }
 
 /// Returns the modelled time, including the launch and the passes over global memory. The passes

@@ -3,8 +3,9 @@
 #include <algorithm>
 
 #include "assay/optimized/schedules/gradient.hpp"
+#include "assay/spec/operators/flash_attention_score_grad.hpp"
+#include "attention/schedules.hpp"
 #include "attention/window.hpp"
-#include "flash_attention_score_grad/plan/schedules.hpp"
 
 namespace {
 

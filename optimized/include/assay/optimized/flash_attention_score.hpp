@@ -1,6 +1,7 @@
 #pragma once
 
 #include <memory>
+#include <string>
 
 #include "assay/device/ascend.hpp"
 #include "assay/optimized/options.hpp"
@@ -22,11 +23,15 @@ namespace assay::optimized {
 std::unique_ptr<spec::Implementation<spec::FlashAttentionScore>> flash_attention_score(
     const device::Spec& device, Options options = {});
 
-/// Provides this implementation for its operator. The tiling of the forward on a device is not
-/// modelled.
+/// Provides the functions of Tiled (tiled.hpp) for this operator.
 template <>
 struct Tiled<spec::FlashAttentionScore> {
   static constexpr auto make = flash_attention_score;
+  /// Formats a schedule for a device, not the tiling of the implementation on the host.
+  static std::string plan(const spec::FlashAttentionScore::Problem& problem,
+                          const device::Spec& device);
+  static std::string trace(const spec::FlashAttentionScore::Problem& problem,
+                           const device::Spec& device);
 };
 
 }  // namespace assay::optimized

@@ -24,7 +24,7 @@ namespace assay::optimized {
 /// host.
 ///
 /// The implementation also computes the forward: it processes tiles of keys in ascending order, and
-/// rescales the sums of a row when its maximum grows. The time of the forward is not modelled.
+/// rescales the sums of a row when its maximum grows.
 ///
 /// Masked elements have P = 0 and dS = 0, so fully masked rows give exact zeros. Memory in addition
 /// to the tensors: for each thread some tiles and the fp32 dq sums of one key head; for each query

@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "assay/optimized/buffer.hpp"
 #include "assay/optimized/schedules/features.hpp"
 #include "assay/optimized/schedules/modelled.hpp"
 
@@ -35,10 +36,12 @@ struct Attention {
   std::int64_t head_dim_rope = 0;  ///< of query and key, in separate tensors
   device::Bytes element = {2};
   std::vector<Sequences> listed = {};
-  Features features = {};  ///< of the gradient
+  Features features = {};  ///< of the direction
   /// Schedules of the vendor that do not support this problem. Key: name of the schedule; value: a
   /// text that says which problems it supports
   std::map<std::string, std::string> not_taken = {};
+  /// The pass that `plans` and `report` search for. Each schedule belongs to one of the two.
+  Direction direction = Direction::gradient;
 
   /// Returns the number of blocks of 128 x 128 scores that have an unmasked pair.
   std::int64_t blocks() const { return kept(1, 1); }
@@ -57,11 +60,26 @@ struct Attention {
 /// order. Before it multiplies a tile with value, it computes the scores of the next `ahead` tiles.
 struct Forward {
   std::int64_t rows = 128, columns = 1024, ahead = 2;
+  std::int64_t keys = 128;          ///< of one matrix product; divides `columns`
+  std::int64_t buffers = 2;         ///< for each kind of operand in L1
+  std::int64_t vector_tile = 8192;  ///< scores in a buffer of a vector core
+
+  std::string to_text() const;
 };
 
 /// Returns the modelled time of a forward kernel. The cycles of its vector cores come from a
-/// measurement (row F11 of the table that `assay_bench validation` prints). The model assumes no L2
-/// misses.
+/// measurement (row F11 of the table that `assay_bench validation` prints). The model assumes that
+/// only the first read of an input misses in L2. Errors: device::DeviceFault, naming the buffer and
+/// its limit, if the schedule does not fit the device.
 Modelled model(const Attention& attention, const Forward& schedule, const device::Spec& device);
+
+/// Returns the buffers in each memory of the device. All cores share the buffers in L2; the buffers
+/// in the other memories exist once per core. Errors: device::DeviceFault, as for `model`.
+std::vector<Buffer> buffers_of(const Attention& attention, const Forward& schedule,
+                               const device::Spec& device);
+
+/// Returns the instructions of `tiles` tiles on one core.
+device::Program program_of(const Attention& attention, const Forward& schedule,
+                           const device::Spec& device, std::int64_t tiles);
 
 }  // namespace assay::optimized::schedules

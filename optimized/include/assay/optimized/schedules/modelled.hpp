@@ -8,6 +8,10 @@
 
 namespace assay::optimized::schedules {
 
+/// Which of the two operators of a pair is modelled. For example, the gradient of attention
+/// computes five matrix products per pair of query and key, the forward two.
+enum class Direction { gradient, forward };
+
 /// The modelled time of a kernel.
 struct Modelled {
   double seconds = 0;

@@ -8,10 +8,10 @@
 
 namespace assay::optimized::schedules {
 
-/// A schedule of a gradient and its modelled time.
+/// A schedule of a forward or gradient, and its modelled time.
 struct ModelledSchedule {
-  std::string name;  ///< "basic" and "sameAB" are the vendor's
-  std::variant<Round, Woven> schedule;
+  std::string name;  ///< "basic", "sameAB" and "128 x 1024" are the vendor's
+  std::variant<Round, Woven, Forward> schedule;
   Modelled modelled;
 
   std::string to_text() const;
@@ -20,8 +20,9 @@ struct ModelledSchedule {
 /// Returns the vendor's schedules that fit the device, in the order of the vendor's templates.
 std::vector<ModelledSchedule> vendor_plans(const Attention& attention, const device::Spec& device);
 
-/// Returns every schedule that fits the device, the fastest first. Candidates: iterations of all
-/// sizes, with separate phases or with interleaved products (woven), and the vendor's schedules.
+/// Returns every schedule that fits the device, the fastest first. Candidates for the gradient:
+/// iterations of all sizes, with separate phases or with interleaved products (woven), and the
+/// vendor's schedules. Candidates for the forward: tiles of all sizes, and the vendor's schedule.
 /// Cost: well below a second.
 std::vector<ModelledSchedule> plans(const Attention& attention, const device::Spec& device);
 

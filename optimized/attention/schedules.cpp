@@ -1,4 +1,4 @@
-#include "flash_attention_score_grad/plan/schedules.hpp"
+#include "attention/schedules.hpp"
 
 #include <algorithm>
 
@@ -8,13 +8,16 @@
 namespace assay::optimized {
 namespace {
 
-using Problem = spec::FlashAttentionScoreGrad::Problem;
+using Problem = spec::AttentionProblem;
+using schedules::Direction;
 using schedules::Sequences;
 
 /// Returns the features (mask, bias, dropout) of a problem that cost time in every tile. A
 /// compressed mask adds no cost: one tile of the mask stays in the unified buffer, and the kernel
-/// reads it only at the edges of the window.
-schedules::Features features_of_tiles(Problem p) {
+/// reads it only at the edges of the window. In the forward, the sink only sets the first maximum
+/// of a row.
+schedules::Features features_of_tiles(Problem p, Direction direction) {
+  if (direction == Direction::forward) p.sink = spec::SinkShape::absent;
   if (is_compressed(p.atten_mask)) p.atten_mask = spec::MaskShape::absent;
   return features_of(p);
 }
@@ -84,7 +87,8 @@ std::map<std::string, std::string> not_taken(const Problem& p, const schedules::
 
 }  // namespace
 
-std::variant<schedules::Attention, std::string> attention_of(const Problem& p) {
+std::variant<schedules::Attention, std::string> attention_of(const Problem& p,
+                                                             Direction direction) {
   const bool single = p.heads_q == 1 && (p.input_layout != spec::Layout::sbh || p.batch == 1);
   schedules::Attention attention = {.heads = p.heads_q,
                                     .heads_kv = p.heads_kv,
@@ -96,8 +100,9 @@ std::variant<schedules::Attention, std::string> attention_of(const Problem& p) {
                                     .head_dim_rope = p.head_dim_rope,
                                     .element = {spec::size_of(p.dtype)},
                                     .listed = sequences_of(p),
-                                    .features = features_of_tiles(p)};
-  attention.not_taken = not_taken(p, attention.features);
+                                    .features = features_of_tiles(p, direction),
+                                    .direction = direction};
+  if (direction == Direction::gradient) attention.not_taken = not_taken(p, attention.features);
   if (attention.blocks() == 0) return "no query sees a key";
   return attention;
 }
