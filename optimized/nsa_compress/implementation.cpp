@@ -3,6 +3,7 @@
 #include "assay/optimized/nsa_compress.hpp"
 #include "assay/parallel/loop.hpp"
 #include "host/threads.hpp"
+#include "model/compression.hpp"
 #include "nsa_compress/checks.hpp"
 #include "operands/rows.hpp"
 #include "tile/dispatch.hpp"
@@ -132,11 +133,26 @@ class NsaCompress final : public spec::Implementation<Op> {
   const tile::Kernels& kernels_;
 };
 
+/// Returns the problem in the terms of the model. Errors: NothingToCut.
+schedules::Compression modelled(const Op::Problem& problem) {
+  const auto compression = compression_of(problem, schedules::Direction::forward);
+  if (compression.windows() == 0) throw NothingToCut("the problem has no full window");
+  return compression;
+}
+
 }  // namespace
 
 std::unique_ptr<spec::Implementation<Op>> nsa_compress(const device::Spec& device,
                                                        Options options) {
   return std::make_unique<NsaCompress>(device, options);
+}
+
+std::string Tiled<Op>::plan(const Op::Problem& problem, const device::Spec& device) {
+  return schedules::report(modelled(problem), device);
+}
+
+std::string Tiled<Op>::trace(const Op::Problem& problem, const device::Spec& device) {
+  return schedules::trace(modelled(problem), device);
 }
 
 }  // namespace assay::optimized

@@ -3,6 +3,7 @@
 #include "assay/optimized/nsa_compress_grad/traffic.hpp"
 #include "assay/optimized/schedules/compress.hpp"
 #include "host/threads.hpp"
+#include "model/compression.hpp"
 #include "model/regime.hpp"
 #include "nsa_compress_grad/checks.hpp"
 #include "nsa_compress_grad/kernel.hpp"
@@ -76,16 +77,7 @@ class NsaCompressGrad final : public spec::Implementation<Op> {
   std::vector<spec::Metric> metrics_;
 };
 
-schedules::Compression compression_of(const Op::Problem& p) {
-  std::vector<std::int64_t> lengths;
-  for (std::int64_t b = 0; b < p.batch; ++b) lengths.push_back(p.length(b));
-  return {.heads = p.heads,
-          .head_dim = p.head_dim,
-          .size = p.compress_block_size,
-          .stride = p.compress_stride,
-          .lengths = lengths,
-          .element = {spec::size_of(p.dtype)}};
-}
+constexpr auto gradient = schedules::Direction::gradient;
 
 /// Checks that the problem has tokens. Errors: NothingToCut.
 void refuse_without_tokens(const Op::Problem& problem) {
@@ -109,7 +101,7 @@ std::string Tiled<spec::NsaCompressGrad>::plan(const spec::NsaCompressGrad::Prob
   refuse_without_tokens(problem);
   const compress::Tiling tiling = compress::plan(problem, device);
   return to_text(tiling) + to_text(compress::traffic(problem, tiling)) +
-         (has_windows(problem) ? schedules::report(compression_of(problem), device)
+         (has_windows(problem) ? schedules::report(compression_of(problem, gradient), device)
                                : "no schedule: the problem has no full window\n");
 }
 
@@ -117,7 +109,7 @@ std::string Tiled<spec::NsaCompressGrad>::trace(const spec::NsaCompressGrad::Pro
                                                 const device::Spec& device) {
   refuse_without_tokens(problem);
   if (!has_windows(problem)) throw NothingToCut("the problem has no full window");
-  return schedules::trace(compression_of(problem), device);
+  return schedules::trace(compression_of(problem, gradient), device);
 }
 
 }  // namespace assay::optimized

@@ -17,6 +17,7 @@ using device::round_up;
 using device::TaskId;
 
 constexpr std::int64_t fp32_bytes = 4, granule = 16, sum_lanes = 16, most_tokens = 256;
+constexpr std::int64_t block_bytes = 32;  // of a vector instruction: a weight is repeated in it
 
 std::size_t index(std::int64_t number) { return static_cast<std::size_t>(number); }
 
@@ -109,7 +110,29 @@ Passing::Piece piece_of(const Compression& c, const ByTile& by, const device::Sp
           .added = false};
 }
 
-std::int64_t slices(const Compression& c, const ByTile& by) {
+std::int64_t tokens_of(const Compression& c, const ByOutput& by) {
+  return (by.windows - 1) * c.stride + c.size;
+}
+
+/// The tokens that a tile shares with the previous one are in L2.
+Passing::Piece piece_of(const Compression& c, const ByOutput& by, const device::Spec& spec) {
+  const std::int64_t tokens = tokens_of(c, by), outputs = by.windows * by.channels;
+  const auto& v = spec.vector;
+  Cycles cycles =
+      compute(spec, v.cast_to_fp32, tokens * by.channels) + compute(spec, v.cast_to_16bit, outputs);
+  for (std::int64_t window = 0; window < by.windows; ++window)
+    cycles += compute(spec, v.mul, c.size * by.channels) +
+              compute(spec, v.add, (c.size - 1) * by.channels);
+  return {.read = tokens * by.channels * c.element,
+          .written = outputs * c.element,
+          .missing = std::min(
+              1.0, static_cast<double>(by.windows * c.stride) / static_cast<double>(tokens)),
+          .cycles = cycles,
+          .added = false};
+}
+
+template <class Schedule>
+std::int64_t slices(const Compression& c, const Schedule& by) {
   return ceil_divide(c.head_dim, by.channels);
 }
 
@@ -123,18 +146,30 @@ std::int64_t items(const Compression& c, const ByTile& by) {
   return tiles * c.heads * slices(c, by);
 }
 
+std::int64_t items(const Compression& c, const ByOutput& by) {
+  std::int64_t tiles = 0;
+  for (const std::int64_t length : c.lengths)
+    tiles += ceil_divide(windows_in(c, length), by.windows);
+  return tiles * c.heads * slices(c, by);
+}
+
 std::int64_t buffers(const ByWindow&) { return 2; }
 std::int64_t buffers(const ByTile& by) { return by.buffers; }
+std::int64_t buffers(const ByOutput& by) { return by.buffers; }
 
 Compulsory tensor_bytes(const Compression& c) {
   const std::int64_t channels = c.heads * c.head_dim, weights = c.size * c.heads;
+  if (c.direction == Direction::forward)
+    return {.read = (c.tokens() * channels + weights) * c.element,
+            .written = c.windows() * channels * c.element};
   return {.read = ((c.tokens() + c.windows()) * channels + weights) * c.element,
           .written = (c.tokens() * channels + weights) * c.element};
 }
 
+/// The gradient computes two products per pair of token and window, the forward one.
 double flop_of(const Compression& c) {
-  return 4.0 * static_cast<double>(c.windows() * c.size) *
-         static_cast<double>(c.heads * c.head_dim);
+  return (c.direction == Direction::forward ? 2.0 : 4.0) *
+         static_cast<double>(c.windows() * c.size) * static_cast<double>(c.heads * c.head_dim);
 }
 
 double peak_of(const device::Spec& device) {
@@ -157,8 +192,9 @@ double passes(const Compression& c, bool overlapping, const device::Spec& device
   return seconds + pass_seconds(device, sums, outputs, missing + outputs);
 }
 
+/// Returns the modelled time of the tiles, the launch, and `passes` seconds.
 template <class Schedule>
-Modelled model_of(const Compression& c, const Schedule& schedule, bool overlapping,
+Modelled model_of(const Compression& c, const Schedule& schedule, double passes,
                   const device::Spec& device) {
   buffers_of(c, schedule, device);
   constexpr std::int64_t cores_of_program = 2;
@@ -173,8 +209,7 @@ Modelled model_of(const Compression& c, const Schedule& schedule, bool overlappi
         Passing passing(code, buffers(schedule));
         for (std::int64_t k = 0; k < count; ++k) passing.pass(piece);
       });
-  const double more = device.overheads.launch.value + passes(c, overlapping, device);
-  return finished(rounds, more, share, 0, device);
+  return finished(rounds, device.overheads.launch.value + passes, share, 0, device);
 }
 
 template <class Schedule>
@@ -208,6 +243,22 @@ std::vector<Buffer> rooms(const Compression& c, const TileOf& of, Bytes stored,
   return listed({ub});
 }
 
+std::vector<CompressPlan> sorted(std::vector<CompressPlan> all) {
+  std::stable_sort(all.begin(), all.end(), [](const CompressPlan& x, const CompressPlan& y) {
+    return x.modelled.seconds < y.modelled.seconds;
+  });
+  return all;
+}
+
+/// Calls visit(channels) for every width into which the channels of a head can be split evenly.
+template <class Visitor>
+void for_each_width(const Compression& c, const Visitor& visit) {
+  const std::int64_t whole = round_up(c.head_dim, granule);
+  for (std::int64_t cuts = 1, last = 0; cuts <= whole / granule; ++cuts)
+    if (const std::int64_t channels = round_up(ceil_divide(whole, cuts), granule); channels != last)
+      visit(last = channels);
+}
+
 template <class Schedule>
 void add_plan(std::vector<CompressPlan>& all, const char* name, const Compression& c,
               const Schedule& schedule, const device::Spec& device) {
@@ -216,6 +267,19 @@ void add_plan(std::vector<CompressPlan>& all, const char* name, const Compressio
   } catch (const device::DeviceFault&) {
     return;  // The unified buffer is too small: the next candidate may fit.
   }
+}
+
+/// Returns the schedules of the forward. `most`: windows of the longest sequence.
+std::vector<CompressPlan> forward_plans(const Compression& c, std::int64_t most,
+                                        const device::Spec& device) {
+  std::vector<CompressPlan> all;
+  for (std::int64_t windows = 1; windows <= std::min<std::int64_t>(most, 32);
+       windows += windows < 8 ? 1 : 4)
+    for_each_width(c, [&](std::int64_t channels) {
+      for (const std::int64_t buffers : {1, 2})
+        add_plan(all, "by output", c, ByOutput{windows, channels, buffers}, device);
+    });
+  return sorted(std::move(all));
 }
 
 }  // namespace
@@ -240,6 +304,11 @@ std::string ByTile::to_text() const {
          " channels, " + std::to_string(buffers) + " buffers per moved tensor";
 }
 
+std::string ByOutput::to_text() const {
+  return "tiles of " + std::to_string(windows) + " windows x " + std::to_string(channels) +
+         " channels, " + std::to_string(buffers) + " buffers per moved tensor";
+}
+
 std::string CompressPlan::to_text() const {
   return std::visit([](const auto& of) { return of.to_text(); }, schedule);
 }
@@ -255,6 +324,19 @@ std::vector<Buffer> buffers_of(const Compression& c, const ByTile& by, const dev
                by.tokens * by.channels * c.element, by.buffers, device);
 }
 
+std::vector<Buffer> buffers_of(const Compression& c, const ByOutput& by,
+                               const device::Spec& device) {
+  device::Scratchpad ub("UB", bytes_of(device.memories.ub), bytes_of(device.memories.ub_alignment));
+  const std::int64_t tile = tokens_of(c, by) * by.channels, outputs = by.windows * by.channels;
+  ub.allocate(by.buffers * tile * c.element, "input");
+  ub.allocate(by.buffers * outputs * c.element, "output");
+  ub.allocate({tile * fp32_bytes}, "wide input");
+  ub.allocate({c.size * by.channels * fp32_bytes}, "products of a window");
+  ub.allocate({outputs * fp32_bytes}, "sums");
+  ub.allocate({c.size * block_bytes}, "weights");
+  return listed({ub});
+}
+
 device::Program program_of(const Compression& c, const ByWindow& by, const device::Spec& device,
                            std::int64_t count) {
   return program(c, by, device, count);
@@ -265,37 +347,42 @@ device::Program program_of(const Compression& c, const ByTile& by, const device:
   return program(c, by, device, count);
 }
 
+device::Program program_of(const Compression& c, const ByOutput& by, const device::Spec& device,
+                           std::int64_t count) {
+  return program(c, by, device, count);
+}
+
 Modelled model(const Compression& c, const ByWindow& by, const device::Spec& device) {
-  return model_of(c, by, /*overlapping=*/true, device);
+  return model_of(c, by, passes(c, /*overlapping=*/true, device), device);
 }
 
 Modelled model(const Compression& c, const ByTile& by, const device::Spec& device) {
-  return model_of(c, by, /*overlapping=*/false, device);
+  return model_of(c, by, passes(c, /*overlapping=*/false, device), device);
+}
+
+Modelled model(const Compression& c, const ByOutput& by, const device::Spec& device) {
+  return model_of(c, by, /*passes=*/0, device);
 }
 
 std::vector<CompressPlan> vendor_plans(const Compression& c, const device::Spec& device) {
   std::vector<CompressPlan> all;
+  if (c.direction == Direction::forward) return all;
   for (std::int64_t pieces = 1; pieces <= c.size && all.empty(); pieces *= 2)
     add_plan(all, "by window", c, ByWindow{pieces}, device);
   return all;
 }
 
 std::vector<CompressPlan> plans(const Compression& c, const device::Spec& device) {
+  const std::int64_t longest = *std::max_element(c.lengths.begin(), c.lengths.end());
+  if (c.direction == Direction::forward) return forward_plans(c, windows_in(c, longest), device);
   std::vector<CompressPlan> all = vendor_plans(c, device);
-  const std::int64_t longest =
-      round_up(*std::max_element(c.lengths.begin(), c.lengths.end()), granule);
-  const std::int64_t whole = round_up(c.head_dim, granule);
-  for (std::int64_t tokens = granule; tokens <= std::min(most_tokens, longest); tokens += granule)
-    for (std::int64_t cuts = 1; cuts <= whole / granule; ++cuts) {
-      const std::int64_t channels = round_up(ceil_divide(whole, cuts), granule);
-      if (cuts > 1 && channels == round_up(ceil_divide(whole, cuts - 1), granule)) continue;
+  for (std::int64_t tokens = granule; tokens <= std::min(most_tokens, round_up(longest, granule));
+       tokens += granule)
+    for_each_width(c, [&](std::int64_t channels) {
       for (const std::int64_t buffers : {1, 2})
         add_plan(all, "by tile", c, ByTile{tokens, channels, buffers}, device);
-    }
-  std::stable_sort(all.begin(), all.end(), [](const CompressPlan& x, const CompressPlan& y) {
-    return x.modelled.seconds < y.modelled.seconds;
-  });
-  return all;
+    });
+  return sorted(std::move(all));
 }
 
 namespace {
@@ -304,7 +391,9 @@ Workload work_of(const Compression& c, const device::Spec& device) {
   return {.flop = flop_of(c),
           .peak = peak_of(device),
           .compulsory = tensor_bytes(c),
-          .utilised = "vector cores"};
+          .utilised = "vector cores",
+          .direction = c.direction,
+          .published = c.direction == Direction::gradient};
 }
 
 Candidate candidate(const Compression& c, const CompressPlan& plan, const device::Spec& device) {

@@ -123,6 +123,91 @@ TEST(CompressPlanner, AdaptsIfTheUnifiedBufferIsOneByteTooSmall) {
   }
 }
 
+Compression forward_of(Compression compression) {
+  compression.direction = Direction::forward;
+  return compression;
+}
+
+TEST(ByOutput, ReadsTheTokensOfItsWindowsAndStoresEachSumOnce) {
+  // Each of two vector cores reads the tokens of three windows, 32 + 2 * 16, and stores three sums,
+  // with 96 of 192 channels in 16 bits. The first 16 tokens are in L2, from the previous tile.
+  const Compression c = {.heads = 4, .head_dim = 192, .lengths = {8192}};
+  const Bytes one = moved(program_of(c, ByOutput{.windows = 3, .channels = 96}, device::a2(), 1));
+  EXPECT_EQ(one.read, 2 * 64 * 96 * 2);
+  EXPECT_EQ(one.written, 2 * 3 * 96 * 2);
+  EXPECT_EQ(one.missing, 2 * 48 * 96 * 2);
+}
+
+TEST(ByOutput, TakesTheCyclesOfItsInstructions) {
+  const Compression c = {.heads = 4, .head_dim = 192, .lengths = {8192}};
+  const device::Spec spec = device::a2();
+  const auto& v = spec.vector;
+  const auto cycles = [&](const device::VectorCost& cost, std::int64_t numbers) {
+    return vector(spec, cost, {numbers * 4}).count;
+  };
+  const double expected = cycles(v.cast_to_fp32, 64 * 96) + cycles(v.cast_to_16bit, 3 * 96) +
+                          3 * (cycles(v.mul, 32 * 96) + cycles(v.add, 31 * 96));
+  const auto trace =
+      run(program_of(c, ByOutput{.windows = 3, .channels = 96}, spec, 1), share_of(spec, 1));
+  EXPECT_DOUBLE_EQ(trace.busy[static_cast<std::size_t>(Pipe::vector)].count, expected);
+}
+
+TEST(CompressForward, ReadsEveryTokenAndWritesEveryWindowAtLeastOnceInLessTimeThanItsGradient) {
+  const device::Spec spec = device::a2();
+  for (const Compression& c : published()) {
+    const auto all = plans(forward_of(c), spec);
+    ASSERT_FALSE(all.empty());
+    EXPECT_LE(all.size(), 250U);
+    EXPECT_TRUE(vendor_plans(forward_of(c), spec).empty());
+    const std::int64_t tensors = (c.tokens() + c.windows()) * c.heads * c.head_dim * 2;
+    for (const CompressPlan& plan : all) {
+      const auto& by = std::get<ByOutput>(plan.schedule);
+      const double of_busiest = plan.modelled.l2_bytes;  // of two vector cores
+      EXPECT_GE(24 * of_busiest, static_cast<double>(tensors)) << by.to_text();
+    }
+    EXPECT_LT(all.front().modelled.seconds, plans(c, spec).front().modelled.seconds);
+  }
+}
+
+TEST(CompressForward, TakesLongerForMoreTokens) {
+  double before = 0;
+  for (const std::int64_t tokens : {1024, 8192, 32768, 131072}) {
+    const Compression c = {.heads = 4, .head_dim = 192, .lengths = {tokens}};
+    const double seconds = plans(forward_of(c), device::a2()).front().modelled.seconds;
+    EXPECT_GT(seconds, before) << tokens;
+    before = seconds;
+  }
+}
+
+TEST(CompressForward, AdaptsIfTheUnifiedBufferIsOneByteTooSmall) {
+  const device::Spec usual = device::a2();
+  for (const Compression& gradient : published()) {
+    const Compression c = forward_of(gradient);
+    const std::vector<CompressPlan> all = plans(c, usual);
+    for (const CompressPlan& plan : all)
+      EXPECT_LE(static_cast<double>(occupied(buffers_of_plan(c, plan, usual))),
+                usual.memories.ub.value);
+    const std::int64_t enough = occupied(buffers_of_plan(c, all.front(), usual));
+    device::Spec tight = usual;
+    tight.memories.ub.value = static_cast<double>(enough - 1);
+    EXPECT_THROW(buffers_of_plan(c, all.front(), tight), device::DeviceFault);
+    for (const CompressPlan& plan : plans(c, tight))
+      EXPECT_LT(occupied(buffers_of_plan(c, plan, tight)), enough);
+  }
+}
+
+TEST(CompressReport, SaysThatNoForwardOfTheVendorIsKnown) {
+  const Compression c = {.heads = 4, .head_dim = 192, .lengths = {8192}};
+  const std::string text = report(forward_of(c), device::a2());
+  // 8192 tokens and 511 windows of 4 heads with 192 channels, and 32 x 4 weights.
+  for (const char* part :
+       {"global memory: at least 12583168 B read, 784896 B written",
+        "fastest schedule, in the event model: by output", "next: ", "  UB products of a window: ",
+        "no schedule of the vendor is known\nOn a2 the fastest of "})
+    EXPECT_NE(text.find(part), std::string::npos) << part;
+  EXPECT_NE(trace(forward_of(c), device::a2()).find("\"ph\": \"X\""), std::string::npos);
+}
+
 TEST(CompressReport, NamesTheFastestTheNextAndTheVendors) {
   const Compression c = {.heads = 4, .head_dim = 192, .lengths = {8192}};
   const std::string text = report(c, device::a2());
