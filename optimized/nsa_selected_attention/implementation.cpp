@@ -1,5 +1,6 @@
 #include "assay/optimized/nsa_selected_attention.hpp"
 #include "host/threads.hpp"
+#include "model/selection.hpp"
 #include "nsa_selected_attention/checks.hpp"
 #include "operands/numerics.hpp"
 #include "selection/forward.hpp"
@@ -54,6 +55,14 @@ class NsaSelectedAttention final : public spec::Implementation<Op> {
 std::unique_ptr<spec::Implementation<Op>> nsa_selected_attention(const device::Spec& device,
                                                                  Options options) {
   return std::make_unique<NsaSelectedAttention>(device, options);
+}
+
+std::string Tiled<Op>::plan(const Op::Problem& problem, const device::Spec& device) {
+  return schedules::report(selection_of(problem, schedules::Direction::forward), device);
+}
+
+std::string Tiled<Op>::trace(const Op::Problem& problem, const device::Spec& device) {
+  return schedules::trace(selection_of(problem, schedules::Direction::forward), device);
 }
 
 }  // namespace assay::optimized

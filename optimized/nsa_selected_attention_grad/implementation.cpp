@@ -1,8 +1,8 @@
 #include "assay/optimized/nsa_selected_attention_grad.hpp"
 #include "assay/optimized/nsa_selected_attention_grad/tiling.hpp"
-#include "assay/optimized/schedules/selected.hpp"
 #include "host/threads.hpp"
 #include "model/regime.hpp"
+#include "model/selection.hpp"
 #include "nsa_selected_attention_grad/checks.hpp"
 #include "nsa_selected_attention_grad/kernel.hpp"
 #include "operands/numerics.hpp"
@@ -81,18 +81,10 @@ std::string not_taken_by_basic(const Op::Problem& p) {
                  "key head";
 }
 
-schedules::Selection selection_of(const Op::Problem& p) {
-  return {.heads_kv = p.heads_kv,
-          .group = p.group(),
-          .queries = topk_extents(p).rows() / p.heads_kv,
-          .keys = key_extents(p).rows() / p.heads_kv,
-          .block = p.selected_block_size,
-          .count = p.selected_block_count,
-          .head_dim = p.head_dim,
-          .head_dim_v = p.head_dim_v,
-          .element = {spec::size_of(p.dtype)},
-          .demand = selected::even_demand(p),
-          .not_taken = not_taken_by_basic(p)};
+schedules::Selection modelled(const Op::Problem& p) {
+  schedules::Selection selection = selection_of(p, schedules::Direction::gradient);
+  selection.not_taken = not_taken_by_basic(p);
+  return selection;
 }
 
 }  // namespace
@@ -107,12 +99,12 @@ std::string Tiled<spec::NsaSelectedAttentionGrad>::plan(
   const selected::Tiling tiling = selected::plan(problem, device);
   return to_text(tiling) +
          to_text(selected::traffic(problem, tiling, selected::even_demand(problem))) +
-         schedules::report(selection_of(problem), device);
+         schedules::report(modelled(problem), device);
 }
 
 std::string Tiled<spec::NsaSelectedAttentionGrad>::trace(
     const spec::NsaSelectedAttentionGrad::Problem& problem, const device::Spec& device) {
-  return schedules::trace(selection_of(problem), device);
+  return schedules::trace(modelled(problem), device);
 }
 
 }  // namespace assay::optimized

@@ -458,13 +458,18 @@ Modelled model(const Selection& whole, const ByBlock& by, const device::Spec& de
 }
 
 double flop_of(const Selection& s) {
+  const bool forward = s.direction == Direction::forward;
   return 2.0 * static_cast<double>(s.listings() * s.group * s.block) *
-         static_cast<double>(3 * s.head_dim + 2 * s.head_dim_v);
+         static_cast<double>(forward ? s.head_dim + s.head_dim_v
+                                     : 3 * s.head_dim + 2 * s.head_dim_v);
 }
 
 Compulsory compulsory_bytes(const Selection& s) {
   const Tensors t = tensors_of(s);
-  return {t.inputs + t.lists, t.outputs};
+  if (s.direction == Direction::gradient) return {t.inputs + t.lists, t.outputs};
+  const std::int64_t rows = s.queries * s.heads_kv * s.group;
+  return {.read = (t.dq + t.dkv) * s.element + t.lists,
+          .written = rows * (s.head_dim_v * s.element + statistics_of_row)};
 }
 
 }  // namespace assay::optimized::schedules

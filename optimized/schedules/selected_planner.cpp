@@ -19,6 +19,23 @@ void add_plan(std::vector<SelectedPlan>& all, const char* name, const Selection&
   }
 }
 
+std::vector<SelectedPlan> forward_plans(const Selection& s, const device::Spec& device) {
+  std::vector<SelectedPlan> all;
+  for (std::int64_t blocks = 1; blocks <= s.count; ++blocks)
+    for (const std::int64_t ahead : {1, 2, 3, 4})
+      for (const std::int64_t buffers : {1, 2, 4})
+        if (s.count % blocks == 0)
+          add_plan(all, "by token", s, ByList{blocks, ahead, buffers}, device);
+  return all;
+}
+
+std::vector<SelectedPlan> sorted(std::vector<SelectedPlan> all) {
+  std::stable_sort(all.begin(), all.end(), [](const SelectedPlan& x, const SelectedPlan& y) {
+    return x.modelled.seconds < y.modelled.seconds;
+  });
+  return all;
+}
+
 }  // namespace
 
 std::string SelectedPlan::to_text() const {
@@ -27,6 +44,7 @@ std::string SelectedPlan::to_text() const {
 
 std::vector<SelectedPlan> vendor_plans(const Selection& s, const device::Spec& device) {
   std::vector<SelectedPlan> all;
+  if (s.direction == Direction::forward) return all;
   for (std::int64_t chunk = std::min<std::int64_t>(8, s.count); chunk > 0 && all.empty();
        chunk /= 2)
     add_plan(all, "basic", s, ByToken{.chunk = chunk}, device);
@@ -34,6 +52,7 @@ std::vector<SelectedPlan> vendor_plans(const Selection& s, const device::Spec& d
 }
 
 std::vector<SelectedPlan> plans(const Selection& s, const device::Spec& device) {
+  if (s.direction == Direction::forward) return sorted(forward_plans(s, device));
   std::vector<SelectedPlan> all = vendor_plans(s, device);
   for (const std::int64_t chunk : {1, 2, 4, 8, 16})
     if (chunk <= s.count) add_plan(all, "by token", s, ByToken{chunk, 2}, device);
@@ -45,21 +64,20 @@ std::vector<SelectedPlan> plans(const Selection& s, const device::Spec& device) 
         for (const std::int64_t cuts : {1, 2})
           if (s.block / cuts >= narrowest || cuts == 1)
             add_plan(all, "by block", s, ByBlock{tokens, parts, ahead, cuts}, device);
-  std::stable_sort(all.begin(), all.end(), [](const SelectedPlan& x, const SelectedPlan& y) {
-    return x.modelled.seconds < y.modelled.seconds;
-  });
-  return all;
+  return sorted(std::move(all));
 }
-
-namespace {
 
 Workload work_of(const Selection& s, const device::Spec& device) {
   return {
       .flop = flop_of(s),
       .peak = 2 * peak_rate(device, s.element) * device.cores.cube.value * device.cores.clock.value,
       .compulsory = compulsory_bytes(s),
-      .utilised = "cube"};
+      .utilised = "cube",
+      .direction = s.direction,
+      .published = s.direction == Direction::gradient};
 }
+
+namespace {
 
 Candidate candidate(const Selection& s, const SelectedPlan& plan, const device::Spec& device) {
   const auto buffers = [&] {

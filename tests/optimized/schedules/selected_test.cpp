@@ -178,6 +178,105 @@ TEST(SelectedPlanner, AdaptsIfACapacityIsOneByteTooSmall) {
   }
 }
 
+Selection forward_of(Selection selection) {
+  selection.direction = Direction::forward;
+  return selection;
+}
+
+TEST(ByList, MovesTheBytesOfATokenCountedByHand) {
+  // A token has 16 query rows. Its tile has 16 blocks of 64 keys. The core reads the query, 16
+  // blocks of keys and values, and P. Scores and the product with value leave L0C in fp32. The
+  // vector cores store P in 16 bits, then the output and 64 bytes of statistics per row.
+  const Selection s = selection(1, 16, 64, 4096);
+  const device::Program one = program_of(s, ByList{.blocks = 16}, device::a2(), 1);
+  const double query = 16 * 192 * 2, keys = 1024 * (192 + 128) * 2, scores = 16 * 1024;
+  EXPECT_EQ(bytes_through_l2(one, Pipe::cube_mte2), query + keys + scores * 2);
+  EXPECT_EQ(bytes_through_l2(one, Pipe::fixpipe), scores * 4 + 16 * 128 * 4);
+  EXPECT_EQ(bytes_through_l2(one, Pipe::vector_mte2), scores * 4 + 16 * 128 * 4);
+  EXPECT_EQ(bytes_through_l2(one, Pipe::mte3), scores * 2 + 16 * (128 * 2 + 64));
+  // Two tiles of eight blocks each read the query twice and store half of the output each.
+  const device::Program two = program_of(s, ByList{.blocks = 8}, device::a2(), 2);
+  EXPECT_EQ(bytes_through_l2(two, Pipe::cube_mte2), 2 * query + keys + scores * 2);
+  EXPECT_EQ(bytes_through_l2(two, Pipe::mte3), bytes_through_l2(one, Pipe::mte3));
+}
+
+TEST(SelectedForward, ReadsEveryInputAndWritesEveryOutputAtLeastOnce) {
+  const device::Spec spec = device::a2();
+  for (const Selection& gradient : published()) {
+    const Selection s = forward_of(gradient);
+    const auto all = plans(s, spec);
+    ASSERT_FALSE(all.empty());
+    EXPECT_LE(all.size(), 250U);
+    EXPECT_LE(all[0].modelled.seconds, all[1].modelled.seconds);
+    EXPECT_TRUE(vendor_plans(s, spec).empty());
+    const std::int64_t queries = s.queries * s.heads_kv * s.group;
+    // Every listed key is read. A list has more keys than a sequence that is shorter than it.
+    const std::int64_t listed = std::min(s.keys, s.count * s.block) * s.heads_kv;
+    const std::int64_t tensors = queries * (s.head_dim + s.head_dim_v) + listed * 2 * s.head_dim_v;
+    for (const SelectedPlan& plan : all)
+      EXPECT_GE(24 * plan.modelled.l2_bytes, static_cast<double>(2 * tensors)) << plan.to_text();
+  }
+}
+
+TEST(SelectedForward, TakesLessTimeThanItsGradientTokenByToken) {
+  const device::Spec spec = device::a2();
+  for (const Selection& s : published()) {
+    const double forward = plans(forward_of(s), spec).front().modelled.seconds;
+    for (const SelectedPlan& gradient : plans(s, spec))
+      if (std::holds_alternative<ByToken>(gradient.schedule)) {
+        EXPECT_LT(forward, gradient.modelled.seconds) << s.queries << gradient.to_text();
+      }
+  }
+}
+
+TEST(SelectedForward, TakesLongerForMoreTokens) {
+  double before = 0;
+  for (const std::int64_t tokens : {1024, 2048, 8192, 16384}) {
+    const double seconds =
+        plans(forward_of(selection(4, 16, tokens, tokens)), device::a2()).front().modelled.seconds;
+    EXPECT_GT(seconds, before) << tokens;
+    before = seconds;
+  }
+}
+
+TEST(SelectedForward, AdaptsIfACapacityIsOneByteTooSmall) {
+  const device::Spec usual = device::a2();
+  for (const Selection& gradient : published()) {
+    const Selection s = forward_of(gradient);
+    const SelectedPlan best = plans(s, usual).front();
+    for (const auto& [name, member] : {std::pair{"L1", &device::Memories::l1},
+                                       {"L0C", &device::Memories::l0c},
+                                       {"UB", &device::Memories::ub},
+                                       {"L2", &device::Memories::l2}}) {
+      const std::int64_t enough = occupied(buffers_of_plan(s, best, usual), name);
+      ASSERT_GT(enough, 0) << name;
+      EXPECT_LE(static_cast<double>(enough), (usual.memories.*member).value) << name;
+      device::Spec tight = usual;
+      (tight.memories.*member).value = static_cast<double>(enough - 1);
+      EXPECT_THROW(buffers_of_plan(s, best, tight), device::DeviceFault) << name;
+      for (const SelectedPlan& plan : plans(s, tight))
+        EXPECT_LT(occupied(buffers_of_plan(s, plan, tight), name), enough) << name;
+    }
+  }
+}
+
+TEST(SelectedReport, SaysThatNoForwardOfTheVendorIsKnown) {
+  const Selection s = forward_of(selection(4, 16, 8192, 8192));
+  const std::string text = report(s, device::a2());
+  // Query and output have 8192 tokens of 64 heads, key and value of 4 heads; each key head has a
+  // list of 16 entries per token.
+  const std::int64_t read = 8192 * ((64 * 192 + 4 * (192 + 128)) * 2 + 4 * 16 * 4);
+  const std::int64_t written = 8192 * 64 * (128 * 2 + 64);
+  for (const std::string& part :
+       {"global memory: at least " + std::to_string(read) + " B read, " + std::to_string(written) +
+            " B written\n",
+        std::string("fastest schedule, in the event model: by "), std::string("next: "),
+        std::string(" % of the cube"),
+        std::string("no schedule of the vendor is known\nOn a2 the fastest of ")})
+    EXPECT_NE(text.find(part), std::string::npos) << part;
+  EXPECT_NE(trace(s, device::a2()).find("\"ph\": \"X\""), std::string::npos);
+}
+
 TEST(SelectedReport, NamesTheFastestTheNextAndTheVendors) {
   const Selection s = selection(4, 16, 8192, 8192);
   const std::string text = report(s, device::a2());

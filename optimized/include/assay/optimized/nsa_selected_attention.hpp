@@ -1,6 +1,7 @@
 #pragma once
 
 #include <memory>
+#include <string>
 
 #include "assay/device/ascend.hpp"
 #include "assay/optimized/options.hpp"
@@ -21,11 +22,15 @@ namespace assay::optimized {
 std::unique_ptr<spec::Implementation<spec::NsaSelectedAttention>> nsa_selected_attention(
     const device::Spec& device, Options options = {});
 
-/// Provides this implementation for its operator. The tiling of the forward on a device is not
-/// modelled.
+/// Provides the functions of Tiled (tiled.hpp) for this operator.
 template <>
 struct Tiled<spec::NsaSelectedAttention> {
   static constexpr auto make = nsa_selected_attention;
+  /// Formats a schedule for a device: the implementation on the host does not use tiles.
+  static std::string plan(const spec::NsaSelectedAttention::Problem& problem,
+                          const device::Spec& device);
+  static std::string trace(const spec::NsaSelectedAttention::Problem& problem,
+                           const device::Spec& device);
 };
 
 }  // namespace assay::optimized

@@ -35,8 +35,7 @@ namespace assay::optimized {
 /// exactly.
 ///
 /// The implementation also computes the forward: all scores of a token, then their maximum,
-/// exponentials and sum, then the product with value in the order of the list. The time of the
-/// forward is not modelled.
+/// exponentials and sum, then the product with value in the order of the list.
 ///
 /// Memory in addition to the tensors: for each thread some tiles, the fp32 dq sums and the inverted
 /// lists of one key head; for each query row one number.

@@ -24,14 +24,16 @@ struct Selection {
   /// If the vendor's schedule does not support this problem: a text that says which problems it
   /// supports
   std::string not_taken = {};
+  /// The pass that `plans` and `report` search for. Each schedule belongs to one of the two.
+  Direction direction = Direction::gradient;
 
   /// Returns the number of pairs (token, block) for which the token lists the block.
   std::int64_t listings() const;
 };
 
-/// A schedule that processes one token after the other, as in the vendor's schedule "basic". The
-/// kernel processes the listed blocks of a token in chunks, with the query rows of one group. dk
-/// and dv of each block are added in global memory.
+/// A schedule of the gradient that processes one token after the other, as in the vendor's schedule
+/// "basic". The kernel processes the listed blocks of a token in chunks, with the query rows of one
+/// group. dk and dv of each block are added in global memory.
 struct ByToken {
   std::int64_t chunk = 8;  ///< blocks per chunk
   std::int64_t vector_cores = 1;
@@ -39,9 +41,9 @@ struct ByToken {
   std::string to_text() const;
 };
 
-/// A schedule that processes one key block after the other, with tiles of the tokens that list the
-/// block. dk and dv of the block stay in L0C (accumulators); dq is added in global memory. Several
-/// cores may each process a part of the tokens of a block.
+/// A schedule of the gradient that processes one key block after the other, with tiles of the
+/// tokens that list the block. dk and dv of the block stay in L0C (accumulators); dq is added in
+/// global memory. Several cores may each process a part of the tokens of a block.
 struct ByBlock {
   std::int64_t tokens = 1;  ///< of a tile
   std::int64_t parts = 1;   ///< parts of the tokens of a block, one core each
@@ -51,10 +53,23 @@ struct ByBlock {
   std::string to_text() const;
 };
 
+/// A schedule of the forward that processes one token after the other, with the query rows of one
+/// group. The keys of some listed blocks form a tile of scores. Before the core multiplies a tile
+/// with value, it computes the scores of the next `ahead` tiles, also those of the next tokens.
+struct ByList {
+  std::int64_t blocks = 8;  ///< of a tile; divides the number of listed blocks
+  std::int64_t ahead = 2;
+  std::int64_t buffers = 2;         ///< for each kind of operand in L1
+  std::int64_t vector_tile = 8192;  ///< scores in a buffer of a vector core
+
+  std::string to_text() const;
+};
+
 /// Returns the modelled time of a schedule. Errors: device::DeviceFault, naming the buffer and its
 /// limit, if the schedule does not fit the device.
 Modelled model(const Selection& selection, const ByToken& schedule, const device::Spec& device);
 Modelled model(const Selection& selection, const ByBlock& schedule, const device::Spec& device);
+Modelled model(const Selection& selection, const ByList& schedule, const device::Spec& device);
 
 /// Returns the buffers of the schedule in each memory. Errors: device::DeviceFault if they do not
 /// fit, as for `model`.
@@ -62,23 +77,29 @@ std::vector<Buffer> buffers_of(const Selection& selection, const ByToken& schedu
                                const device::Spec& device);
 std::vector<Buffer> buffers_of(const Selection& selection, const ByBlock& schedule,
                                const device::Spec& device);
+std::vector<Buffer> buffers_of(const Selection& selection, const ByList& schedule,
+                               const device::Spec& device);
 
-/// Returns the instructions of `count` tokens (or tiles of tokens) on one core.
+/// Returns the instructions of `count` tokens (or tiles of tokens, or of listed blocks) on one
+/// core.
 device::Program program_of(const Selection& selection, const ByToken& schedule,
                            const device::Spec& device, std::int64_t count);
 device::Program program_of(const Selection& selection, const ByBlock& schedule,
+                           const device::Spec& device, std::int64_t count);
+device::Program program_of(const Selection& selection, const ByList& schedule,
                            const device::Spec& device, std::int64_t count);
 
 /// A schedule and its modelled time.
 struct SelectedPlan {
   std::string name;  ///< "basic" is the vendor's
-  std::variant<ByToken, ByBlock> schedule;
+  std::variant<ByToken, ByBlock, ByList> schedule;
   Modelled modelled;
 
   std::string to_text() const;
 };
 
-/// Returns the vendor's schedule if it fits the device, otherwise nothing.
+/// Returns the vendor's schedule if it fits the device, otherwise nothing. No schedule of the
+/// vendor's forward is known.
 std::vector<SelectedPlan> vendor_plans(const Selection& selection, const device::Spec& device);
 /// Returns every schedule that fits the device, the fastest first. Includes the vendor's schedule.
 /// Cost: well below a second.
