@@ -29,12 +29,12 @@ Dealt dealt_of(const Attention& a, const Forward& s, std::int64_t cores) {
   std::int64_t longest = 0, tiles = 0;
   const std::vector<Sequences> sequences = a.sequences();
   for (const Sequences& of : sequences) {
-    const std::int64_t blocks = a.heads * of.count * ceil_divide(of.seq_q, s.rows);
+    const std::int64_t blocks = a.heads * of.count * ceil_divide(of.seq_q, s.group * s.rows);
     const std::int64_t of_block = ceil_divide(of.seq_kv, s.columns);
     dealt.row_blocks += blocks, tiles += blocks * of_block;
     longest = std::max(longest, of_block);
   }
-  if (a.masked()) tiles = ceil_divide(a.blocks() * edge * edge, s.rows * s.columns);
+  if (a.masked()) tiles = ceil_divide(a.blocks() * edge * edge, s.group * s.rows * s.columns);
   dealt.all = static_cast<double>(tiles);
   std::int64_t busiest = std::max(ceil_divide(tiles, cores), a.masked() ? 1 : longest);
   if (!a.masked() && sequences.size() == 1)
@@ -49,7 +49,7 @@ ForwardTiles tiles_of(const Attention& a, const Forward& s, const Dealt& dealt) 
     if (more > 0) all.push_back({rows, more * a.element, a.contiguous});
     return all;
   };
-  const Bytes results = s.rows * (a.channels_v() * a.element + statistics_of_row);
+  const Bytes results = s.group * s.rows * (a.channels_v() * a.element + statistics_of_row);
   const double of_tile = static_cast<double>(results.count * dealt.row_blocks) / dealt.all;
   return {.rows = s.rows,
           .columns = s.columns,
@@ -65,7 +65,8 @@ ForwardTiles tiles_of(const Attention& a, const Forward& s, const Dealt& dealt) 
           .value = regions(s.keys, a.channels_v(), 0),
           .results = {std::llround(of_tile)},
           .element = a.element,
-          .features = a.features};
+          .features = a.features,
+          .group = s.group};
 }
 
 std::int64_t cores_of(const device::Spec& device) {
@@ -79,10 +80,11 @@ ForwardTiles tiles_of(const Attention& a, const Forward& s, const device::Spec& 
 }  // namespace
 
 std::string Forward::to_text() const {
-  return "tiles of " + std::to_string(rows) + " x " + std::to_string(columns) + " scores, " +
-         std::to_string(keys) + " keys in a product, scores " + std::to_string(ahead) +
-         (ahead == 1 ? " tile" : " tiles") + " ahead; L1: " + std::to_string(buffers) +
-         " buffers per operand; UB: 2 x " + std::to_string(vector_tile) + " numbers";
+  return "row blocks of " + std::to_string(group) + " x " + std::to_string(rows) + " rows, " +
+         std::to_string(columns) + " columns at a time, " + std::to_string(keys) +
+         " keys in a product, scores " + std::to_string(ahead) + (ahead == 1 ? " tile" : " tiles") +
+         " ahead; L1: " + std::to_string(buffers) + " buffers per operand; UB: 2 x " +
+         std::to_string(vector_tile) + " numbers";
 }
 
 std::vector<Buffer> buffers_of(const Attention& a, const Forward& s, const device::Spec& device) {

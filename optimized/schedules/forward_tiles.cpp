@@ -21,9 +21,9 @@ constexpr std::int64_t edge = 128, fp32_bytes = 4, vector_cores = 2, vector_buff
 
 std::size_t count_of(std::int64_t buffers) { return static_cast<std::size_t>(buffers); }
 
-/// Returns the numbers that one of two vector cores processes in `columns` columns of a tile.
+/// Returns the numbers that one of two vector cores processes in `columns` columns of a row block.
 std::int64_t of_vector(const ForwardTiles& t, std::int64_t columns) {
-  return ceil_divide(t.filled_rows * columns, vector_cores);
+  return ceil_divide(t.group * t.filled_rows * columns, vector_cores);
 }
 
 /// Writes the instructions of a forward kernel for one core. The cube (matrix) core computes query
@@ -37,7 +37,7 @@ class Writing {
         cube_(code, tiles.element, 2),
         vector_(code, vector_buffers_of_kind, tiles.vector_tile, tiles.element, Exchange::rows,
                 tiles.features),
-        query_(count_of(tiles.buffers)),
+        query_(count_of(tiles.buffers * tiles.group)),
         key_(count_of(tiles.buffers)),
         prob_(count_of(tiles.buffers)),
         value_(count_of(tiles.buffers)) {}
@@ -70,30 +70,39 @@ class Writing {
   }
 
   TaskId score_product() {
-    const TaskId query = load(t_.query, query_);
+    std::vector<TaskId> queries;
+    for (std::int64_t tile = 0; tile < t_.group; ++tile) queries.push_back(load(t_.query, query_));
     TaskId drained = device::none, read = device::none;
     for (std::int64_t at = 0; at < t_.columns; at += t_.keys) {
       const TaskId key = load(t_.key, key_);
-      Accumulator sum = cube_.open();
-      read = cube_.multiply(sum, {t_.rows, t_.keys, t_.channels}, query, key);
+      for (const TaskId query : queries) {
+        Accumulator sum = cube_.open();
+        read = cube_.multiply(sum, {t_.rows, t_.keys, t_.channels}, query, key);
+        drained = cube_.drain(sum, {t_.filled_rows * t_.keys * fp32_bytes}, Drain::store);
+      }
       key_.give(read);
-      drained = cube_.drain(sum, {t_.filled_rows * t_.keys * fp32_bytes}, Drain::store);
     }
-    query_.give(read);
+    for (std::size_t tile = 0; tile < queries.size(); ++tile) query_.give(read);
     return drained;
   }
 
   TaskId weighted_sum(TaskId ready) {
-    Accumulator sum = cube_.open();
+    std::vector<Accumulator> sums;
+    for (std::int64_t tile = 0; tile < t_.group; ++tile) sums.push_back(cube_.open());
     for (std::int64_t at = 0; at < t_.columns; at += t_.keys) {
       const TaskId value = load(t_.value, value_);
-      const TaskId prob = code_.load({.rows = 1, .row = t_.filled_rows * t_.keys * t_.element},
-                                     {prob_.take(), ready});
-      const TaskId read = cube_.multiply(sum, {t_.rows, t_.channels_v, t_.keys}, prob, value);
-      prob_.give(read), value_.give(read);
+      TaskId read = device::none;
+      for (Accumulator& sum : sums) {
+        const TaskId prob = code_.load({.rows = 1, .row = t_.filled_rows * t_.keys * t_.element},
+                                       {prob_.take(), ready});
+        read = cube_.multiply(sum, {t_.rows, t_.channels_v, t_.keys}, prob, value);
+        prob_.give(read);
+      }
+      value_.give(read);
     }
-    const TaskId drained =
-        cube_.drain(sum, {t_.filled_rows * t_.channels_v * fp32_bytes}, Drain::store);
+    TaskId drained = device::none;
+    for (const Accumulator& sum : sums)
+      drained = cube_.drain(sum, {t_.filled_rows * t_.channels_v * fp32_bytes}, Drain::store);
     return code_.add_handover(Pipe::fixpipe, {drained});
   }
 
@@ -113,7 +122,7 @@ device::Scratchpad vector_buffers(const ForwardTiles& t, const device::Spec& dev
   ub.allocate({vector_buffers_of_kind * std::min(t.vector_tile, sums) * fp32_bytes},
               "products of P and value");
   ub.allocate({sums * fp32_bytes}, "sums");
-  ub.allocate(ceil_divide(t.filled_rows, vector_cores) * statistics_of_row,
+  ub.allocate(ceil_divide(t.group * t.filled_rows, vector_cores) * statistics_of_row,
               "maxima and sums of rows");
   for (const Features::Held& held : t.features.held)
     ub.allocate(vector_buffers_of_kind * Features::bytes_of(held, t.vector_tile), held.what);
@@ -125,7 +134,7 @@ device::Scratchpad vector_buffers(const ForwardTiles& t, const device::Spec& dev
 std::vector<Buffer> buffers_of(const ForwardTiles& t, const device::Spec& device) {
   const auto& m = device.memories;
   device::Scratchpad l1("L1", bytes_of(m.l1), bytes_of(m.l1_alignment));
-  l1.allocate(t.buffers * t.rows * t.channels * t.element, "query tiles");
+  l1.allocate(t.buffers * t.group * t.rows * t.channels * t.element, "query tiles");
   l1.allocate(t.buffers * t.keys * t.channels * t.element, "key tiles");
   l1.allocate(t.buffers * t.keys * t.channels_v * t.element, "value tiles");
   l1.allocate(t.buffers * t.rows * t.keys * t.element, "tiles of P");
@@ -136,7 +145,7 @@ std::vector<Buffer> buffers_of(const ForwardTiles& t, const device::Spec& device
                  std::string("sum ") + turn);
   device::Scratchpad l2("L2", bytes_of(m.l2), {512});
   const std::int64_t tiles =
-      static_cast<std::int64_t>(device.cores.cube.value) * (t.ahead + 1) * t.filled_rows;
+      static_cast<std::int64_t>(device.cores.cube.value) * (t.ahead + 1) * t.group * t.filled_rows;
   l2.allocate({tiles * t.columns * fp32_bytes}, "scores");
   l2.allocate(tiles * t.columns * t.element, "P");
   l2.allocate({tiles * t.channels_v * fp32_bytes}, "products of P and value");

@@ -146,8 +146,10 @@ std::vector<ModelledSchedule> forward_plans(const Attention& a, const device::Sp
     if (rows > 16 && rows / 2 >= a.seq_q) continue;
     for (std::int64_t columns = edge; columns <= widest(a, 2048); columns *= 2)
       for (const std::int64_t ahead : {1, 2, 3})
-        add_forward(all, "row blocks", a, {.rows = rows, .columns = columns, .ahead = ahead},
-                    device);
+        for (const std::int64_t group : {1, 2})
+          if (group == 1 || rows < a.seq_q)
+            add_forward(all, "row blocks", a,
+                        {.rows = rows, .columns = columns, .ahead = ahead, .group = group}, device);
   }
   return all;
 }

@@ -60,6 +60,7 @@ struct Attention {
 /// order. Before it multiplies a tile with value, it computes the scores of the next `ahead` tiles.
 struct Forward {
   std::int64_t rows = 128, columns = 1024, ahead = 2;
+  std::int64_t group = 1;           ///< row tiles of a row block; they use the same loaded keys
   std::int64_t keys = 128;          ///< of one matrix product; divides `columns`
   std::int64_t buffers = 2;         ///< for each kind of operand in L1
   std::int64_t vector_tile = 8192;  ///< scores in a buffer of a vector core
