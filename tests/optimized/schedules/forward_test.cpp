@@ -72,6 +72,21 @@ TEST(ForwardTraffic, IsTheOneOfATileCountedByHand) {
   EXPECT_EQ(bytes_through_l2(one, Pipe::mte3), scores / 2 + operand + 128 * 64);
 }
 
+TEST(ForwardTraffic, CountsTheChannelsAndTypesOfItsOperands) {
+  // Rope adds 64 channels to query and key, and narrow values have 64 channels. fp32 numbers have
+  // four bytes.
+  Attention a = {.heads = 24, .heads_kv = 24, .seq_q = 128, .seq_kv = 1024};
+  a.head_dim_rope = 64, a.head_dim_v = 64;
+  const device::Program one = program_of(a, Forward{}, device::a2(), 1);
+  EXPECT_EQ(bytes_through_l2(one, Pipe::cube_mte2),
+            (128 + 1024) * 192 * 2 + 1024 * 64 * 2 + 128 * 1024 * 2);
+  EXPECT_EQ(bytes_through_l2(one, Pipe::mte3), 128 * 1024 * 2 + 128 * (64 * 2 + 64));
+  a.element = {4};
+  const device::Program wide = program_of(a, Forward{}, device::a2(), 1);
+  EXPECT_EQ(bytes_through_l2(wide, Pipe::cube_mte2), 2 * bytes_through_l2(one, Pipe::cube_mte2));
+  EXPECT_EQ(bytes_through_l2(wide, Pipe::mte3), 128 * 1024 * 4 + 128 * (64 * 4 + 64));
+}
+
 TEST(ForwardTraffic, LoadsKeysAndValuesOnceForAllRowTilesOfABlock) {
   // Two row tiles of 128 x 1024 scores: two tiles of query, eight of key and of value, 16 of P.
   const Attention attention = {.heads = 24, .heads_kv = 24, .seq_q = 256, .seq_kv = 1024};

@@ -62,6 +62,7 @@ constexpr Example of_commands[] = {
     {"device", "assay device plan flash_attention_score_grad --seq_q=4096 --seq_kv=4096"},
     {"device plan", "assay device plan flash_attention_score_grad --seq_q=4096 --seq_kv=4096"},
     {"device plan", "assay device plan nsa_compress_grad --seq=4096 --device=a3"},
+    {"device plan", "assay device plan flash_attention_score --seq_q=4096 --seq_kv=4096"},
     {"mutants", "assay mutants --list"},
     {"mutants", "assay mutants nsa_compress --only=last_of_sequence"},
     {"help", "assay help sweep"},
