@@ -49,7 +49,8 @@ ForwardTiles tiles_of(const Attention& a, const Forward& s, const Dealt& dealt) 
     if (more > 0) all.push_back({rows, more * a.element, a.contiguous});
     return all;
   };
-  const Bytes results = s.group * s.rows * (a.channels_v() * a.element + statistics_of_row);
+  const std::int64_t rows = std::min(s.rows, a.seq_q);
+  const Bytes results = s.group * rows * (a.channels_v() * a.element + statistics_of_row);
   const double of_tile = static_cast<double>(results.count * dealt.row_blocks) / dealt.all;
   return {.rows = s.rows,
           .columns = s.columns,
@@ -57,10 +58,10 @@ ForwardTiles tiles_of(const Attention& a, const Forward& s, const Dealt& dealt) 
           .ahead = s.ahead,
           .buffers = s.buffers,
           .vector_tile = s.vector_tile,
-          .filled_rows = s.rows,
+          .filled_rows = rows,
           .channels = a.channels(),
           .channels_v = a.channels_v(),
-          .query = regions(s.rows, a.head_dim, a.head_dim_rope),
+          .query = regions(rows, a.head_dim, a.head_dim_rope),
           .key = regions(s.keys, a.head_dim, a.head_dim_rope),
           .value = regions(s.keys, a.channels_v(), 0),
           .results = {std::llround(of_tile)},

@@ -14,7 +14,7 @@ namespace {
 
 using device::ceil_divide;
 
-constexpr std::int64_t edge = 128;
+constexpr std::int64_t edge = 128, fractal = 16;
 
 /// Returns a schedule with its modelled time, or nothing if the schedule does not fit the device.
 template <class Schedule>
@@ -163,7 +163,9 @@ std::string ModelledSchedule::to_text() const {
 std::vector<ModelledSchedule> vendor_plans(const Attention& attention, const device::Spec& device) {
   std::vector<ModelledSchedule> all;
   if (attention.direction == Direction::forward) {
-    add_forward(all, "128 x 1024", attention, {.columns = widest(attention, 1024)}, device);
+    const Forward tiles = {.rows = std::min(edge, device::round_up(attention.seq_q, fractal)),
+                           .columns = widest(attention, 1024)};
+    add_forward(all, "128 x 1024", attention, tiles, device);
     return all;
   }
   std::vector<std::pair<std::string, Round>> families = {{"sameAB", same_ab()}};
