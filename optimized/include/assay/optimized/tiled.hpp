@@ -10,10 +10,10 @@ namespace assay::optimized {
 ///   /// Creates the implementation for a device.
 ///   static std::unique_ptr<spec::Implementation<Op>> make(const device::Spec&, Options);
 ///
-/// and, if the tiling of the implementation for a device is modelled:
+/// and, if schedules of the operator for a device are modelled:
 ///
-///   /// Formats the tiling of a problem for people. Errors: NothingToCut, or device::DeviceFault
-///   /// if even the smallest tiles do not fit.
+///   /// Formats the tiling of a problem and its fastest schedule for people. Errors:
+///   /// NothingToCut, or device::DeviceFault if even the smallest tiles do not fit.
 ///   static std::string plan(const Op::Problem&, const device::Spec&);
 ///   /// Returns the first instructions of the fastest schedule, in Perfetto's JSON format.
 ///   /// Errors: NothingToCut, also if the model covers no schedule of the problem.
@@ -27,7 +27,7 @@ concept IsTiled = requires {
   sizeof(Tiled<Op>);
 };
 
-/// True if this library also models how the implementation tiles a problem for a device.
+/// True if this library also models how a problem of the operator is tiled for a device.
 template <class Op>
 concept IsPlanned = requires {
   Tiled<Op>::plan;
