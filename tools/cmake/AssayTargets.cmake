@@ -41,6 +41,20 @@ function(assay_add_rooms)
   endforeach()
 endfunction()
 
+# assay_add_operators(<target> <folder> [<file>]): adds to the target all sources in the subfolders of <folder> that have the
+# name of an operator of the list, except those with the name <file>.
+function(assay_add_operators target folder)
+  foreach(operator IN LISTS ASSAY_OPERATORS)
+    file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${folder}/${operator}/*.cpp)
+    if(ARGN)
+      list(FILTER sources EXCLUDE REGEX "/${ARGV2}$")
+    endif()
+    if(sources)
+      target_sources(${target} PRIVATE ${sources})
+    endif()
+  endforeach()
+endfunction()
+
 # assay_type_name(<operator> <variable>): for example NsaCompressGrad for nsa_compress_grad.
 function(assay_type_name operator variable)
   string(REPLACE "_" ";" words ${operator})
