@@ -135,9 +135,9 @@ std::vector<MutantOf<Op>> tensor_mutants_of() {
 
 /// Returns the mutants that all operators with sums of products of two inputs have: correct
 /// variants, and kernels with faults in sums, in each tensor, in declared properties, and in
-/// argument checks.
+/// argument checks. `own`: the mutants of this operator alone, which are added at the end.
 template <class Op>
-std::vector<MutantOf<Op>> mutants_of() {
+std::vector<MutantOf<Op>> mutants_of(const std::vector<MutantOf<Op>>& own = {}) {
   constexpr Injector<Op, Kernel<Op>> inject = {{}};
   std::vector<MutantOf<Op>> all = {
       inject.healthy("plain", "adds in fp32, in order", {}),
@@ -164,6 +164,7 @@ std::vector<MutantOf<Op>> mutants_of() {
   all.push_back(checking<Kernel<Op>, Op>("checked", "checks its arguments", SummingPlan{}, {}));
   all.back().healthy = true;
   append(careless<Kernel<Op>, Op>(SummingPlan{}, {}));
+  append(own);
   return all;
 }
 
