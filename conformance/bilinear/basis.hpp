@@ -20,6 +20,16 @@
 namespace assay::conformance {
 namespace bilinear {
 
+template <class Op>
+Form form_of(const typename Op::Problem& problem) {
+  return Suite<Op>::form(problem);
+}
+template <class Op>
+std::unique_ptr<Definition> definition_of(const typename Op::Problem& problem,
+                                          const Operands& operands) {
+  return Suite<Op>::definition(problem, operands);
+}
+
 template <class Tensors>
 std::vector<const spec::Tensor*> tensor_list(const Tensors& tensors) {
   std::vector<const spec::Tensor*> list;

@@ -15,9 +15,8 @@
 
 namespace assay::conformance::bilinear {
 
-/// Returns the definition of the operator, which is its reference in high precision. The definition
-/// keeps a reference to the operands. Every operator whose outputs are sums of products specialises
-/// this function.
+/// Returns the definition of the operator, which is its reference in high precision:
+/// `Suite<Op>::definition`. The definition keeps a reference to the operands.
 template <class Op>
 std::unique_ptr<Definition> definition_of(const typename Op::Problem& problem,
                                           const Operands& operands);
@@ -69,5 +68,24 @@ class DefinitionByHeads : public Definition {
   std::vector<std::once_flag> made_;
   std::vector<std::optional<Oracle>> oracles_;
 };
+
+/// Returns a definition whose Oracle is made from the problem with one head, and from the rows of
+/// this head of each input `k`: one argument for each, or the members of one struct.
+template <class Oracle, class Problem, std::size_t... k>
+std::unique_ptr<Definition> definition_by_heads(const Problem& problem, const Operands& operands,
+                                                typename DefinitionByHeads<Oracle>::Row defined,
+                                                std::index_sequence<k...>) {
+  Problem one = problem;
+  one.heads = 1;
+  return std::make_unique<DefinitionByHeads<Oracle>>(
+      operands.form(),
+      [one, &operands](std::int64_t n) {
+        if constexpr (requires { Oracle{one, operands.head(k, n)...}; })
+          return Oracle{one, operands.head(k, n)...};
+        else
+          return Oracle(one, {operands.head(k, n)...});
+      },
+      defined);
+}
 
 }  // namespace assay::conformance::bilinear

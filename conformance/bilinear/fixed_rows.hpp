@@ -11,7 +11,7 @@ namespace assay::conformance::bilinear {
 
 /// The data for the relations (comparisons of several runs) of an operator with two inputs. These
 /// relations change only values and do not move rows. judge/relations/trial.hpp describes the
-/// members. An operator derives from this class and adds `relations()`.
+/// members.
 template <class Op>
 struct FixedRows : PlainRelationParts<Op> {
   using Problem = typename Op::Problem;
@@ -49,6 +49,8 @@ struct FixedRows : PlainRelationParts<Op> {
     const Operands operands(form_of<Op>(problem), tensor_list(inputs));
     return {operands.values(0), operands.values(1)};
   }
+  /// Returns the relations that the operator lists in its Traits. Defined in bilinear/suite.hpp.
+  static std::vector<const Relation<Op>*> relations();
   /// Returns the unchanged trial (one run of the kernel). Only relations (comparisons of runs) that
   /// move rows need this function, and this operator has no such relations.
   static Trial<Op> rearranged(const Trial<Op>& base, const Problem&, const Origins&) {

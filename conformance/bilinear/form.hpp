@@ -53,8 +53,7 @@ struct Form {
   std::vector<Sum> sums;          ///< in the order of the outputs
 };
 
-/// Returns the form (inputs and sums of products) of the operator. Every operator whose outputs are
-/// sums of products specialises this function.
+/// Returns the form (inputs and sums of products) of the operator: `Suite<Op>::form`.
 template <class Op>
 Form form_of(const typename Op::Problem& problem);
 

@@ -24,6 +24,19 @@
 namespace assay::conformance::compression {
 
 template <class Op>
+bilinear::Form SuiteOf<Op>::form(const Problem& problem) {
+  return Traits<Op>::form(problem);
+}
+
+template <class Op>
+std::unique_ptr<Definition> SuiteOf<Op>::definition(const Problem& problem,
+                                                    const bilinear::Operands& operands) {
+  return bilinear::definition_by_heads<typename Traits<Op>::Oracle>(
+      problem, operands, Traits<Op>::row,
+      std::make_index_sequence<std::size(Traits<Op>::inputs)>());
+}
+
+template <class Op>
 std::span<const InputProfile> SuiteOf<Op>::profiles() {
   static const auto named = [] {
     std::vector<InputProfile> entries;

@@ -12,6 +12,10 @@ namespace assay::conformance::compression {
 /// An operator must provide the following: a specialisation of Traits in its folder. It derives
 /// from PlainTraits and adds:
 ///
+///   /// The sums of products, and the definition: see bilinear/traits.hpp.
+///   static bilinear::Form form(const Op::Problem&);
+///   using Oracle = ...;
+///   static std::vector<reference::Wide> row(const Oracle&, std::size_t sum, const RowPosition&);
 ///   using Rows = ...;  /// the values of the inputs, comparable: a vector for each input
 ///   static Rows rows_of(const Op::Problem&, const Op::Inputs&);
 ///   static constexpr InputRows<Rows> inputs[] = ...;

@@ -67,6 +67,24 @@ function(assay_type_name operator variable)
   set(${variable} ${name} PARENT_SCOPE)
 endfunction()
 
+# assay_suite_includes(<operator> <layer> <variable>): the lines that include what completes the operator's suite, which
+# are its headers below the folder <layer>. An operator without a basis.hpp has the basis of sums of products.
+function(assay_suite_includes operator layer variable)
+  set(headers "")
+  foreach(header basis relations/relations)
+    set(header operators/${operator}/${header}.hpp)
+    if(EXISTS ${layer}/${header})
+      list(APPEND headers ${header})
+    endif()
+  endforeach()
+  if(NOT operators/${operator}/basis.hpp IN_LIST headers)
+    list(APPEND headers bilinear/fixed_rows.hpp)
+  endif()
+  list(TRANSFORM headers REPLACE "(.+)" "#include \"\\1\"\n")
+  string(JOIN "" lines ${headers})
+  set(${variable} "${lines}" PARENT_SCOPE)
+endfunction()
+
 # Sets ASSAY_FORTIFY to the highest level of _FORTIFY_SOURCE that the compiler and its C library support.
 function(assay_find_fortify)
   include(CheckCXXSourceCompiles)

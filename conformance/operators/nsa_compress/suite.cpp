@@ -1,6 +1,5 @@
 #include "compression/suite.hpp"
 
-#include "operators/nsa_compress/basis.hpp"
 #include "operators/nsa_compress/traits.hpp"
 
 namespace assay::conformance {

@@ -13,8 +13,12 @@ namespace assay::conformance {
 template <>
 struct compression::Traits<spec::NsaCompress> : compression::PlainTraits {
   using Op = spec::NsaCompress;
+  using Oracle = reference::NsaCompress<reference::Wide, float>;
   using Rows = reference::NsaCompressOperands<double>;
 
+  static bilinear::Form form(const Op::Problem& problem);
+  static std::vector<reference::Wide> row(const Oracle& oracle, std::size_t sum,
+                                          const spec::RowPosition& row);
   static Rows rows_of(const Op::Problem& problem, const Op::Inputs& inputs) {
     return reference::operands_of<double>(problem, inputs);
   }

@@ -1,6 +1,5 @@
 #include "compression/suite.hpp"
 
-#include "operators/nsa_compress_grad/basis.hpp"
 #include "operators/nsa_compress_grad/traits.hpp"
 
 namespace assay::conformance {

@@ -10,7 +10,7 @@
 #include "../../printed.hpp"
 #include "assay/conformance/judge/prepared_case.hpp"
 #include "assay/conformance/operators/nsa_compress.hpp"
-#include "operators/nsa_compress/basis.hpp"
+#include "bilinear/basis.hpp"
 #include "operators/nsa_compress/traits.hpp"
 
 namespace assay::conformance {

@@ -12,9 +12,9 @@
 #include "assay/conformance/operators/nsa_compress_grad.hpp"
 #include "assay/conformance/report/results.hpp"
 #include "assay/conformance/report/sentences.hpp"
+#include "bilinear/basis.hpp"
 #include "judge/certainty.hpp"
 #include "kernel.hpp"
-#include "operators/nsa_compress_grad/basis.hpp"
 
 namespace assay::conformance {
 namespace {

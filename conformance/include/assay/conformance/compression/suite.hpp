@@ -3,13 +3,23 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <span>
 #include <string_view>
 #include <vector>
 
 #include "assay/conformance/bilinear.hpp"
 
-namespace assay::conformance::compression {
+namespace assay::conformance {
+
+class Definition;
+
+namespace bilinear {
+struct Form;
+class Operands;
+}  // namespace bilinear
+
+namespace compression {
 
 template <class Op>
 struct RelationPartsOf;
@@ -21,6 +31,10 @@ template <class Op>
 struct SuiteOf : BilinearSuite<Op> {
   using Problem = typename Op::Problem;
   using RelationParts = RelationPartsOf<Op>;
+
+  static bilinear::Form form(const Problem& problem);
+  static std::unique_ptr<Definition> definition(const Problem& problem,
+                                                const bilinear::Operands& operands);
 
   /// Generates random inputs. Divides the tokens of an fp16 input by a power of two if a sum would
   /// overflow.
@@ -43,4 +57,5 @@ struct SuiteOf : BilinearSuite<Op> {
   static std::span<const std::string_view> fields_of_reductions();
 };
 
-}  // namespace assay::conformance::compression
+}  // namespace compression
+}  // namespace assay::conformance
