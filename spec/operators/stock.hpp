@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "assay/spec/table.hpp"
+#include "assay/spec/operators/defaults.hpp"
 #include "operators/nsa_table.hpp"
 #include "operators/standing.hpp"
 
@@ -86,14 +86,14 @@ Requirement<Op> contested(Standing standing, Requirement<Op> row) {
 /// that A2 supports the operator and that A3 does not.
 template <class Op>
 Requirement<Op> offered_on_a2(Requirement<Op> row) {
-  return allowed(std::move(row), [](const Call<Op>& c) { return c.product == Product::a2; });
+  return allowed(std::move(row), is_on<Op, Product::a2>);
 }
 /// No call can break this requirement, because a call does not contain the product on which it
 /// runs.
 template <class Op>
 Requirement<Op> not_offered_on_a3(Requirement<Op> row) {
   row.sides = {Side::none};
-  row.applies = [](const Call<Op>& c) { return c.product == Product::a3; };
+  row.applies = is_on<Op, Product::a3>;
   row.reason = refused_product_reason;
   return row;
 }
@@ -154,6 +154,28 @@ Requirement<Op> of_listed_rank(Tensors<Op, members...> tensors, Requirement<Op> 
   return row;
 }
 
+/// Requires the shapes that `table_of` lists for the problem that `problem_of` reads from the call.
+/// `tensors`: those whose shapes follow from other tensors and attributes. Says nothing about a
+/// call with a wrong rank, or with an extent below 1, which other requirements forbid.
+template <auto problem_of, class Op, Member<Op>... members>
+Requirement<Op> of_listed_shape(Tensors<Op, members...> tensors, Requirement<Op> row) {
+  row.holds = [](const Call<Op>& c) {
+    if (!has_listed_ranks(c, all_tensors<Op>, true)) return true;
+    const typename Op::Problem problem = problem_of(c);
+    bool all = true, is_possible = true;
+    visit_table<Op>([&](const auto& tensor) {
+      if constexpr (requires { tensor.shape; }) {
+        const Shape shape = tensor.shape(problem);
+        all = all && (c.parameters.*tensor.parameter).shape == shape;
+        is_possible = is_possible && std::ranges::min(shape) > 0;
+      }
+    });
+    return all || !is_possible;
+  };
+  stock::add_violations(row, tensors, {grow_one<Op, members, 0>...});
+  return row;
+}
+
 /// Requires that the storage formats are not private. `wrong` contains one wrong format for each
 /// tensor. A test call with this format violates the requirement.
 template <Format... wrong, class Op, Member<Op>... members>
@@ -181,6 +203,38 @@ Requirement<Op> not_empty(Tensors<Op, members...>, Requirement<Op> row) {
     return ((std::ranges::count((c.parameters.*members).shape, 0) == 0) && ...);
   };
   return row;
+}
+
+/// Ids of the requirements that the pages of most operators state about all their tensors, and
+/// about the products.
+struct StockIds {
+  std::string_view not_null, of_16_bits, of_one_type, of_listed_rank, of_plain_format,
+      maybe_strided, offered_on_a2, not_offered_on_a3;
+};
+
+/// Returns these requirements, with the sections that the pages of most operators have. `stated`
+/// makes a requirement with an id, a section and a statement.
+template <class Op, Member<Op> first, Member<Op>... others>
+std::vector<Requirement<Op>> stock_requirements(
+    Tensors<Op, first, others...> tensors, const StockIds& ids,
+    Requirement<Op> (*stated)(std::string_view id, std::string_view section,
+                              std::string_view statement)) {
+  constexpr std::string_view parameters = "parameters", products = "products";
+  Requirement<Op> present = stated(ids.not_null, "return values", "No tensor is null.");
+  present.status = exactly(Status::param_nullptr);
+  return {not_null(tensors, present),
+          of_16_bits<DType::fp32, ((void)others, DType::fp32)...>(
+              tensors, stated(ids.of_16_bits, parameters, "Tensors are FLOAT16 or BFLOAT16.")),
+          of_type_of<first>(Tensors<Op, others...>(),
+                            stated(ids.of_one_type, parameters, "All tensors have one type.")),
+          of_listed_rank(tensors, stated(ids.of_listed_rank, parameters,
+                                         "Every tensor has its documented number of axes.")),
+          of_plain_format<Format::nc1hwc0, ((void)others, Format::nc1hwc0)...>(
+              tensors, stated(ids.of_plain_format, parameters, {})),
+          maybe_strided(tensors, stated(ids.maybe_strided, parameters, {})),
+          offered_on_a2<Op>(stated(ids.offered_on_a2, products, "Atlas A2 products offer it.")),
+          not_offered_on_a3<Op>(
+              stated(ids.not_offered_on_a3, products, "Atlas A3 products do not offer it."))};
 }
 
 template <class Op>

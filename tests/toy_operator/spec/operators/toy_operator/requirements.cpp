@@ -1,5 +1,4 @@
 #include "assay/spec/operators/toy_operator.hpp"
-#include "operators/described.hpp"
 #include "operators/stock.hpp"
 
 namespace assay::spec {
@@ -10,79 +9,52 @@ using P = Op::Parameters;
 using Row = Requirement<Op>;
 
 /// Makes a requirement with the section of the document that states it. EDIT: the document.
-Row stated(std::string_view id, std::string_view section, std::string_view statement,
-           ExpectedStatus status = any_refusal) {
+Row stated(std::string_view id, std::string_view section, std::string_view statement) {
   return {.id = id,
           .statement = statement,
           .source = {"toy_operator.hpp", section},
-          .standing = Standing::documented,
-          .status = status};
+          .standing = Standing::documented};
 }
 
-/// EDIT: one requirement for each sentence of the document, in the order of their ids.
+/// Returns the problem that a call with the listed ranks computes. EDIT.
+Op::Problem problem_of(const Call<Op>& c) {
+  const Shape& input = c.parameters.input.shape;
+  return {.heads = input[1], .seq = input[0], .head_dim = input[2], .window = c.attributes.window};
+}
+
+/// EDIT: one requirement for each sentence of the document.
 std::vector<Row> rows() {
   using namespace nsa;
-  constexpr auto tensors = all_tensors<Op>;
-  Row window = stated("TOY-C05", "parameters", "The window has 1 to T tokens.");
-  window.applies = [](const Call<Op>& c) { return has_listed_ranks(c, all_tensors<Op>, true); };
-  window.holds = [](const Call<Op>& c) {
-    const std::int64_t size = c.attributes.window;
-    return !has_listed_ranks(c, all_tensors<Op>, true) ||
-           (size > 0 && size <= c.parameters.input.shape[0]);
-  };
-  window.violations = {{"zero", [](Call<Op>& c) { c.attributes.window = 0; }}};
-  Row shapes = stated("TOY-C06", "parameters",
-                      "weight is (W, N), and output is (T - W + 1, N, D) for input (T, N, D).");
-  shapes.applies = window.applies;
-  shapes.holds = [](const Call<Op>& c) {
-    const auto& [input, weight, output] = c.parameters;
-    if (!has_listed_ranks(c, all_tensors<Op>, true) || c.attributes.window <= 0) return true;
-    const Shape& in = input.shape;
-    return weight.shape == Shape{c.attributes.window, in[1]} &&
-           output.shape == Shape{in[0] - c.attributes.window + 1, in[1], in[2]};
-  };
-  shapes.violations = {{"weight", grow_one<Op, &P::weight, 0>},
-                       {"output", grow_one<Op, &P::output, 0>}};
-  return {not_null(tensors, stated("TOY-C01", "return values", "No tensor is null.",
-                                   exactly(Status::param_nullptr))),
-          of_16_bits<DType::fp32, DType::fp32, DType::fp32>(
-              tensors, stated("TOY-C02", "parameters", "Tensors are FLOAT16 or BFLOAT16.")),
-          of_type_of<&P::input>(Tensors<Op, &P::weight, &P::output>(),
-                                stated("TOY-C03", "parameters", "All have the type of input.")),
-          of_listed_rank(tensors, stated("TOY-C04", "parameters",
-                                         "input and output have three axes, weight has two.")),
-          window,
-          shapes,
-          of_plain_format<Format::nc1hwc0, Format::nc1hwc0, Format::nc1hwc0>(
-              tensors, stated("TOY-C07", "parameters", {})),
-          maybe_strided(tensors, stated("TOY-C08", "parameters", {})),
-          offered_on_a2<Op>(stated("TOY-C09", "products", "Atlas A2 products offer it.")),
-          not_offered_on_a3<Op>(stated("TOY-C10", "products", "Atlas A3 products do not."))};
+  return {tested(stated("TOY-C05", "parameters", "The window has 1 to T tokens."),
+                 [](const Call<Op>& c) {
+                   if (!has_listed_ranks(c, all_tensors<Op>, true)) return true;
+                   return c.attributes.window > 0 && c.attributes.window <= problem_of(c).seq;
+                 },
+                 {{"zero", [](Call<Op>& c) { c.attributes.window = 0; }}}),
+          of_listed_shape<problem_of>(
+              Tensors<Op, &P::weight, &P::output>(),
+              stated("TOY-C06", "parameters",
+                     "weight is (W, N), and output is (T - W + 1, N, D) for input (T, N, D)."))};
+}
+/// EDIT: the ids of the requirements that most documents state.
+std::vector<Row> usual_rows() {
+  return nsa::stock_requirements(nsa::all_tensors<Op>,
+                                 {.not_null = "TOY-C01",
+                                  .of_16_bits = "TOY-C02",
+                                  .of_one_type = "TOY-C03",
+                                  .of_listed_rank = "TOY-C04",
+                                  .of_plain_format = "TOY-C07",
+                                  .maybe_strided = "TOY-C08",
+                                  .offered_on_a2 = "TOY-C09",
+                                  .not_offered_on_a3 = "TOY-C10"},
+                                 stated);
 }
 
 }  // namespace
 
 std::span<const Row> ToyOperator::requirements() {
-  static const auto all = nsa::sorted_requirements<Op>({rows});
+  static const auto all = nsa::sorted_requirements<Op>({rows, usual_rows});
   return all;
-}
-
-bool supports(ToyOperatorEntryPoint, Product product) { return product == Product::a2; }
-std::string_view product_requirement(ToyOperatorEntryPoint, Product product) {
-  return product == Product::a2 ? "TOY-C09" : "TOY-C10";
-}
-
-Extents input_extents(const ToyOperatorProblem& p) { return {1, p.heads, p.seq, p.head_dim}; }
-Extents weight_extents(const ToyOperatorProblem& p) { return {1, p.heads, p.window, 1}; }
-Extents output_extents(const ToyOperatorProblem& p) {
-  return {1, p.heads, p.seq - p.window + 1, p.head_dim};
-}
-
-Call<Op> call_of(const ToyOperatorProblem& p, ToyOperatorEntryPoint entry_point, Product product,
-                 const Strides& inputs, const Strides& outputs) {
-  Call<Op> call = detail::call_with_tensors<Op>(p, entry_point, product, inputs, outputs);
-  call.attributes.window = p.window;
-  return call;
 }
 
 }  // namespace assay::spec

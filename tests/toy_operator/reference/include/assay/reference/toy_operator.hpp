@@ -1,7 +1,6 @@
 #pragma once
 
 #include <cstdint>
-#include <utility>
 #include <vector>
 
 #include "assay/reference/real.hpp"
@@ -16,18 +15,11 @@ namespace assay::reference {
 ///
 /// Operands: the rows of both inputs in the order of `spec::Extents::row`.
 template <class Real, class Stored = Real>
-class ToyOperator {
- public:
-  using Problem = spec::ToyOperatorProblem;
-
-  ToyOperator(const Problem& problem, std::vector<Stored> input, std::vector<Stored> weight)
-      : problem_(problem), input_(std::move(input)), weight_(std::move(weight)) {}
+struct ToyOperator {
+  spec::ToyOperator::Problem problem;
+  std::vector<Stored> input, weight;
 
   std::vector<Real> output_row(std::int64_t n, std::int64_t i) const;
-
- private:
-  Problem problem_;
-  std::vector<Stored> input_, weight_;
 };
 
 }  // namespace assay::reference
