@@ -8,6 +8,7 @@
 #include <sstream>
 
 #include "assay/conformance/judge/prepared_case.hpp"
+#include "assay/conformance/plan/coverage.hpp"
 #include "assay/conformance/report/record.hpp"
 #include "assay/conformance/report/results.hpp"
 #include "assay/conformance/sweep/shrink.hpp"
@@ -77,6 +78,36 @@ TEST(ToyOperator, EveryReplayLineReadsBack) {
   EXPECT_THROW(parse_case<Op>({"--profile=nonesuch"}), std::invalid_argument);
   EXPECT_THROW(parse_case<Op>({"--dtype=fp32"}), std::invalid_argument);
   EXPECT_THROW(parse_case<Op>({"--track=relation", "--relation=any"}), std::invalid_argument);
+}
+
+TEST(ToyOperator, ThePlanCoversEveryPairOfFactorValues) {
+  PairCoverage coverage = pair_coverage<Op>();
+  // dtype, heads and window have two values each, inputs has four.
+  EXPECT_EQ(coverage.cells.size(), 3 * 2 * 2 + 3 * 2 * 4);
+  for (const Case<Op>& c : sample<Op>({}))
+    if (c.track == Track::bound) cover(coverage, c);
+  EXPECT_EQ(coverage.uncovered(), std::vector<std::string>());
+}
+
+TEST(ToyOperator, EveryInputHasAProfileThatNegatesIt) {
+  std::vector<std::string_view> names;
+  for (const InputProfile& profile : Suite<Op>::profiles()) names.push_back(profile.name);
+  const std::vector<std::string_view> expected = {"normal", "all_positive", "offset",
+                                                  "negative_input", "negative_weight"};
+  EXPECT_EQ(names, expected);
+  const Op::Inputs normal = Suite<Op>::draw({}),
+                   negative = Suite<Op>::draw({.profile = "negative_weight"});
+  EXPECT_EQ(negative.weight.load(0), -normal.weight.load(0));
+  EXPECT_EQ(negative.input.load(0), normal.input.load(0));
+}
+
+TEST(ToyOperator, OneProductOffersIt) {
+  constexpr auto only = Op::EntryPoint();
+  EXPECT_TRUE(supports(only, spec::Product::a2));
+  EXPECT_FALSE(supports(only, spec::Product::a3));
+  EXPECT_EQ(product_requirement(only, spec::Product::a2), "TOY-C09");
+  EXPECT_EQ(product_requirement(only, spec::Product::a3), "TOY-C10");
+  EXPECT_EQ(to_string(only), Op::name);
 }
 
 TEST(ToyOperator, AFailingCaseIsShrunk) {
