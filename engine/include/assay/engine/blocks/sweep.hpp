@@ -200,9 +200,9 @@ class BlockSweep {
 
   static std::size_t place(std::int64_t k) { return static_cast<std::size_t>(k); }
 
-  /// Returns whether all packed keys stay in memory. They take up to 40 bytes per element. A large
-  /// head has many row blocks, and each of them packs the keys again, which takes about 2 % of its
-  /// time.
+  /// Returns whether all packed keys stay in memory. Their memory is up to 48 bytes per element. A
+  /// large head has many row blocks, and each of them packs the keys again, which takes about 2 %
+  /// of its time.
   bool keeps_keys() const {
     constexpr std::int64_t kept_elements = std::int64_t{1} << 20;
     std::int64_t elements = 0;
