@@ -111,7 +111,7 @@ std::vector<Expectation> expectations(const Operands& operands, const Arithmetic
   for (std::size_t k = 0; k < judged.size(); ++k) {
     const Sum& sum = operands.form().sums[k];
     const std::size_t count = judged[k].size();
-    if (std::ssize(judged[k]) * sum.extents.dim <= kept_elements) {
+    if (std::ssize(judged[k]) * sum.extents.dim <= 4 * elements_of_part) {
       all.push_back(expected_rows(operands, arithmetic, k, judged[k], count));
       continue;
     }
