@@ -23,6 +23,8 @@ class ForwardHeadIndex final : public HeadIndex {
     const Op::Problem& p = dense.problem;
     const std::int64_t keys = dense.keys.length(b_), count = p.group() * dense.queries.length(b_);
     head_.call = call_of(dense, n);
+    // A kernel may round P before dropout.
+    head_.call.stage_prob = head_.call.stage_prob.multiplied_later(dense.largest_kappa);
     head_.sides = this;
     head_.query = chosen_rows(dense.query(b_, kv_ * p.group(), 0), count, dense.width(), queries_,
                               chosen_query_);

@@ -23,6 +23,7 @@ struct ForwardPlan {
   std::function<float(float)> cast = [](float x) { return x; };
   std::int64_t tile = 16;
   bool divides_first = false;     ///< stages P after it was divided by the sum: one tile only
+  bool drops_later = false;       ///< stages P before dropout
   bool rescales = true;           ///< rescales the output when the maximum grows
   std::int64_t skipped_key = -1;  ///< of the output
   float shift = 0;                ///< of the maximum; the sum fits the shifted maximum
@@ -59,9 +60,10 @@ ForwardResult run_forward(const Op::Problem& p, const Op::Inputs& inputs, const 
     const std::int64_t tile = plan.divides_first ? std::ssize(scores) + 1 : plan.tile;
     const auto add = [&](std::int64_t j, float weight) {
       const float kappa = !p.has_dropout() ? 1 : x.dropout.keeps(b, n, i, j) ? inverse_keep : 0;
+      const float staged =
+          plan.drops_later ? plan.stage(weight) * kappa : plan.stage(weight * kappa);
       if (j != plan.skipped_key)
-        testing::model_add(output, 0, plan.stage(weight * kappa), x.value,
-                           keys.row(b, n / p.group(), j), p.head_dim_v);
+        testing::model_add(output, 0, staged, x.value, keys.row(b, n / p.group(), j), p.head_dim_v);
     };
     for (std::size_t k = 0; k < kept.size();) {
       const std::size_t first = k;
@@ -249,6 +251,24 @@ TEST(ForwardBasis, HealthyKernelsConformAndUseMuchOfTheBound) {
     EXPECT_GT(trial.reports[0].worst, 0.01);
     EXPECT_GT(trial.reports[1].worst, 0.001);
   }
+}
+
+/// flash-attn rounds P, multiplies it by V and divides by keep_prob at the end. In a peaked row
+/// many P are so small that fp16 rounds them to steps of 2^-24, and dropout enlarges this error.
+TEST(ForwardBasis, KernelMayRoundProbabilitiesBeforeDropout) {
+  const auto to_fp16 = [](float x) {
+    return static_cast<float>(spec::round_to(static_cast<double>(x), spec::fp16_format));
+  };
+  Op::Problem p = problem_of(DType::fp16);
+  p.scale_value = 2;
+  p.keep_prob = 0.0625, p.drop_mask = spec::DropMask::exact;
+  Trial trial(p, {.stage = DType::fp16, .fused = false});
+  ForwardPlan plan = {.stage = to_fp16, .cast = to_fp16};
+  EXPECT_EQ(trial.judge(plan), all_conform) << trial.texts();
+  const double after_dropout = trial.reports[2].worst;
+  plan.drops_later = true;
+  EXPECT_EQ(trial.judge(plan), all_conform) << trial.texts();
+  EXPECT_GT(trial.reports[2].worst, after_dropout);
 }
 
 /// Equations E48, E49 (errors of the statistics and of the output): the expected values differ from

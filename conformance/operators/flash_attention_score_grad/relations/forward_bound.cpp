@@ -39,7 +39,9 @@ OutputSums output_sums(const Dense& dense, const Arithmetic& n, const ForwardSco
     const double rho = engine::growth(scores.weight_error(row, score) + divided + 4 * n.u);
     const double dropped = kappa * p;
     const double e = kappa * (p * rho + n.store_p_error(2 * p)) + 3 * n.u * dropped;
-    const double staged = e + n.stage_error(2 * (dropped + e));
+    // A kernel may round P before or after dropout.
+    const double before = kappa > 1 ? kappa * n.stage_error(2 * (dropped + e) / kappa) : 0;
+    const double staged = e + std::max(n.stage_error(2 * (dropped + e)), before);
     const double* value = dense.value(place.b, kv, static_cast<std::int64_t>(c));
     for (std::int64_t d = 0; d < dim; ++d) {
       result.error[at(d)] += staged * std::abs(value[d]);

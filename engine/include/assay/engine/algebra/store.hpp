@@ -28,6 +28,14 @@ class Store {
     return store;
   }
 
+  /// Returns this store for a kernel that may multiply the rounded number by `factor` later. Then
+  /// the largest error of the smallest numbers grows by this factor.
+  Store multiplied_later(double factor) const {
+    Store store = *this;
+    store.lost_ = lost_ * std::max(1.0, factor);
+    return store;
+  }
+
   bool rounds() const { return unit_ > 0; }
   /// Returns whether the rounding error of an unknown value has mean 0.
   bool mean_free() const { return mean_free_; }
