@@ -24,7 +24,7 @@ Numbers random_numbers(std::size_t count, std::uint64_t seed) {
   return numbers;
 }
 
-TEST(RowLoops, ProductsAreThoseOfOneColumnAtATime) {
+TEST(KeyLoops, ProductsAreThoseOfOneColumnAtATime) {
   constexpr std::size_t dim = 37, keys = 48, pitch = 64;
   const Numbers row = random_numbers(dim, 1), matrix = random_numbers(dim * pitch, 2);
   for (const Instructions instructions : engine::available_instructions()) {
@@ -75,7 +75,7 @@ RowProducts random_products(std::size_t keys) {
   return products;
 }
 
-TEST(RowLoops, ScoresAndWeightsHaveTheBitsOfSinglePairs) {
+TEST(KeyLoops, ScoresAndWeightsHaveTheBitsOfSinglePairs) {
   const RowProducts products = random_products(64);
   const Row<double> row = {2.5, 3, 0};
   for (const bool lse_form : {false, true})
@@ -102,7 +102,7 @@ TEST(RowLoops, ScoresAndWeightsHaveTheBitsOfSinglePairs) {
       }
 }
 
-TEST(RowLoops, LimitsAreThoseOfTheKeysThatOccur) {
+TEST(KeyLoops, LimitsAreThoseOfTheKeysThatOccur) {
   const RowProducts products = random_products(32);
   const Numbers times(products.times.begin(), products.times.end());
   constexpr double lambda = 3;

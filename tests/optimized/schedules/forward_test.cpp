@@ -170,7 +170,7 @@ TEST(ForwardBuffers, FitEveryMemoryAndFaultIfItIsOneByteTooSmall) {
   }
 }
 
-TEST(ForwardBuffers, OfTheVendorsTilesEndAtTheOffsetsCountedByHand) {
+TEST(ForwardBuffers, VendorsTilesEndAtTheOffsetsCountedByHand) {
   const auto all = buffers_of(square(4096), Forward{}, device::a2());
   // L1: two buffers each for tiles of query, key, value and P. UB: scores, products and sums of 64
   // rows, and 64 bytes per row. L2: three tiles of scores and P, and three products, on 24 cores.
