@@ -347,8 +347,9 @@ endfunction()
 # assay_add_test(<name> [TOGETHER] [NUMBERS] SOURCES ... LINKS ... [LABELS ...] [TIMEOUT seconds]): a GoogleTest program, one CTest
 # test per TEST. TOGETHER: with precompiled headers its sources are compiled as one, since most of the compile time is
 # for headers that they share; then a name must have the same meaning in all of them. NUMBERS: as in assay_precompile().
-# The target assay_sanitize_tests also builds the programs with the label sanitize, which run under sanitizers for every
-# change; those with sanitize_slow, which compute a lot, run at night.
+# A program with the label nightly or weekly is built by the target assay_long_tests, not by all. Tests that
+# tests/long_tests.txt lists get the label long, and run at night, too. The target assay_sanitize_tests builds the programs with the label sanitize,
+# which tools/sanitize runs under sanitizers.
 function(assay_add_test name)
   cmake_parse_arguments(PARSE_ARGV 1 arg "TOGETHER;NUMBERS" "TIMEOUT" "SOURCES;LINKS;LABELS")
   add_executable(${name} ${arg_SOURCES})
@@ -375,14 +376,19 @@ function(assay_add_test name)
     set(suffix .at_night)
   endif()
   gtest_discover_tests(${name} DISCOVERY_MODE PRE_TEST TEST_SUFFIX "${suffix}" PROPERTIES TIMEOUT ${arg_TIMEOUT})
-  if(arg_LABELS)
-    # gtest_discover_tests loses all labels but the first in PROPERTIES.
-    set(labels ${CMAKE_CURRENT_BINARY_DIR}/${name}_labels.cmake)
-    file(WRITE ${labels} "if(${name}_TESTS)
-  set_tests_properties(\${${name}_TESTS} PROPERTIES LABELS \"${arg_LABELS}\")
+  # gtest_discover_tests loses all labels but the first in PROPERTIES.
+  set(labels ${CMAKE_CURRENT_BINARY_DIR}/${name}_labels.cmake)
+  file(CONFIGURE OUTPUT ${labels} @ONLY CONTENT [[
+include("@PROJECT_BINARY_DIR@/long_tests.cmake")
+if(EXISTS "@CMAKE_RUNTIME_OUTPUT_DIRECTORY@/@name@")
+  label_tests("@arg_LABELS@" ${@name@_TESTS})
+else()
+  set_tests_properties(@name@_NOT_BUILT PROPERTIES LABELS "@arg_LABELS@")
 endif()
-")
-    set_property(DIRECTORY APPEND PROPERTY TEST_INCLUDE_FILES ${labels})
+]])
+  set_property(DIRECTORY APPEND PROPERTY TEST_INCLUDE_FILES ${labels})
+  if(nightly IN_LIST arg_LABELS OR weekly IN_LIST arg_LABELS)
+    assay_build_at_night(${name})
   endif()
   # The check draws the same values every time (CMakePresets.json); at night they are new ones, ten times as many.
   set(properties "")
@@ -398,12 +404,21 @@ endif()
     set_tests_properties(${name}.with_random_seeds PROPERTIES
       LABELS nightly TIMEOUT 3600 ENVIRONMENT RC_PARAMS=max_success=1000)
   endif()
-  foreach(label sanitize sanitize_slow)
-    if(label IN_LIST arg_LABELS)
-      if(NOT TARGET assay_${label}_tests)
-        add_custom_target(assay_${label}_tests)
-      endif()
-      add_dependencies(assay_${label}_tests ${name})
-    endif()
-  endforeach()
+  if(sanitize IN_LIST arg_LABELS)
+    assay_add_to(assay_sanitize_tests ${name})
+  endif()
+endfunction()
+
+# assay_add_to(<group> <target>): building the group, a target without sources, also builds the target.
+function(assay_add_to group target)
+  if(NOT TARGET ${group})
+    add_custom_target(${group})
+  endif()
+  add_dependencies(${group} ${target})
+endfunction()
+
+# assay_build_at_night(<target>): for targets that only long tests use.
+function(assay_build_at_night target)
+  set_target_properties(${target} PROPERTIES EXCLUDE_FROM_ALL ON)
+  assay_add_to(assay_long_tests ${target})
 endfunction()

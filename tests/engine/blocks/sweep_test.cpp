@@ -224,6 +224,31 @@ TEST(BlockSweep, CausalWindowsGiveWhatTheirMaskGives) {
                    });
 }
 
+// Keys with more than 2^20 elements are packed again for each block of rows.
+TEST(BlockSweep, KeysThatAreNotKeptPackedGiveTheSameValues) {
+  Head large = random_head({.queries = 3, .keys = 1100, .dim = 500, .dim_v = 480, .seed = 26});
+  constexpr std::int64_t attended = 300;
+  for (std::int64_t k = 0; k < std::ssize(large.times); ++k)
+    if (k % large.keys >= attended) large.times[static_cast<std::size_t>(k)] = 0;
+  give_forward(large);
+  Head small = large;  // without the keys to which no query attends
+  small.keys = attended;
+  small.key.resize(static_cast<std::size_t>(attended * large.dim));
+  small.value.resize(static_cast<std::size_t>(attended * large.dim_v));
+  for (auto* of_pairs : {&small.times, &small.kappa})
+    for (std::int64_t i = 0; i < large.queries; ++i) {
+      const auto end = of_pairs->begin() + (i + 1) * attended;
+      of_pairs->erase(end, std::min(end + large.keys - attended, of_pairs->end()));
+    }
+  const BlockShape shape = {.rows = 2, .keys = 96};
+  const auto expected = block_bounds(small, PairsOfHead(small), {}, shape);
+  auto values = block_bounds(large, PairsOfHead(large), {}, shape);
+  values.dk.resize(expected.dk.size());
+  values.dv.resize(expected.dv.size());
+  for_each_element(values, expected,
+                   [](const Bound& a, const Bound& b) { EXPECT_EQ(a.value, b.value); });
+}
+
 TEST(BlockSweep, ARowThatAttendsToNothingHasNoError) {
   Head head = random_head({.queries = 5, .keys = 40, .seed = 23});
   for (std::size_t k = 0; k < 40; ++k) head.times[k] = 0;

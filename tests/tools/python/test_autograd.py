@@ -50,6 +50,7 @@ def test_a_correct_compression_conforms(dtype: str) -> None:
     assert list(report.backward.worst) == ["input_grad", "weight_grad"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("dtype", DTYPES)
 @pytest.mark.parametrize(
     ("changes", "wrong", "tensors"),
@@ -69,6 +70,7 @@ def test_the_wrong_part_of_an_attention_is_named(dtype: str, changes: dict[str, 
     assert report.end_to_end.verdict.startswith("nonconformant"), report.summary()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("changes", "wrong", "tensors"),
     [
@@ -85,6 +87,7 @@ def test_the_wrong_part_of_a_compression_is_named(changes: dict[str, Any], wrong
     assert (report.backward.verdict == "conforms") == (wrong != "backward")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("dtype", ("fp16", "bf16"))
 def test_a_correct_selected_attention_conforms_in_all_parts(dtype: str) -> None:
     report = assay.judge_autograd(selected_attention(), SELECTED.format(dtype))
@@ -117,6 +120,7 @@ PACKED = "flash_attention_score_grad --dtype=fp16 --layout=TND --heads_q=2 --hea
 DROPPED = " --drop_mask=exact --keep_prob=0.5"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("line", "judged_by"),
     [
@@ -143,6 +147,7 @@ def test_each_entry_point_has_a_forward(line: str, judged_by: str, tmp_path: Any
     assert wrong.wrong == ("saved", "backward"), wrong.summary()
 
 
+@pytest.mark.slow
 def test_statistics_in_the_other_memory_order_do_not_conform(tmp_path: Any) -> None:
     for order in ("heads_first", "tokens_first"):
         line = PACKED + f" --entry_point=u4 --statistics_order={order}"
@@ -182,6 +187,7 @@ def hides(saved: Any) -> dict[str, Any]:
     return {}
 
 
+@pytest.mark.slow
 def test_hidden_saved_values_leave_two_parts_open() -> None:
     right = assay.judge_autograd(attention(saved_values=hides), FLASH.format("bf16"))
     assert right.conforms and list(right.reports) == ["forward", "end_to_end"], right.summary()
@@ -223,6 +229,7 @@ def all_statistics(saved: dict[str, Any]) -> dict[str, Any]:
     return {name: saved[name] for name in READ}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("saved_values", [all_statistics, only_logsumexp])
 @pytest.mark.parametrize("is_forbidden", [False, True])
 def test_a_declared_logsumexp_is_judged_as_one_number(monkeypatch: pytest.MonkeyPatch, saved_values: Any, is_forbidden: bool) -> None:
@@ -236,6 +243,7 @@ def test_a_declared_logsumexp_is_judged_as_one_number(monkeypatch: pytest.Monkey
         assert report.backward.conforms
 
 
+@pytest.mark.slow
 def test_a_declared_logsumexp_of_a_selected_attention_is_judged() -> None:
     for factor, wrong in ((1, ()), (1.05, ("saved",))):
         function = selected_attention(change_saved=logsumexp(factor), numerics=NUMERICS + ",saves=lse",
@@ -272,6 +280,7 @@ def masked_attention(of_no_key: float, numerics: str) -> assay.AutogradFunction:
     return assay.AutogradFunction(forward, backward, "masked", numerics)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("of_no_key", [np.inf, -np.inf])
 def test_rows_without_keys_may_have_an_infinite_logsumexp(of_no_key: float) -> None:
     line = "flash_attention_score_grad --dtype=fp32 --seq_q=12 --seq_kv=9 --sparse_mode=3 --atten_mask=compressed"
@@ -290,6 +299,7 @@ def test_a_saved_logsumexp_has_the_bound_of_its_rounding() -> None:
     assert report.forward.operator == "flash_attention_score" and report.saved.operator == "flash_attention_score_grad"
 
 
+@pytest.mark.slow
 def test_a_wrong_logsumexp_of_a_selected_attention_is_seen_at_the_true_values() -> None:
     def only_sums(saved: dict[str, Any]) -> dict[str, Any]:
         return {name: saved[name] for name in ("logsumexp", "attention_out")}
@@ -427,6 +437,7 @@ def test_the_numerics_say_where_the_statistics_come_from() -> None:
         assert at_saved_values(declared, compress) == at_true_values(declared, compress) == declared
 
 
+@pytest.mark.slow
 def test_the_forward_may_have_numerics_of_its_own() -> None:
     """The sum has the error of an exp that is 5e-4 too large."""
     changes = {"change_saved": scaled("softmax_sum", 1.0005)}
@@ -455,6 +466,7 @@ def test_the_backward_may_write_into_what_was_saved() -> None:
     assert report.conforms, report.summary()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("dtype", ["fp32", "bf16"])
 @pytest.mark.parametrize(
     ("forward", "code", "said"),

@@ -107,6 +107,7 @@ def test_a_local_function_is_repeated_by_a_call_in_python() -> None:
         assert again[0].verdict == report.verdict != "conforms"
 
 
+@pytest.mark.slow
 def test_replay_lines_of_others_run_no_commands(tmp_path: Path) -> None:
     report = assay.judge(kernels.right, kernels.SMALL_LINES[0])[0]
     mine = tmp_path / "mine"
@@ -116,6 +117,7 @@ def test_replay_lines_of_others_run_no_commands(tmp_path: Path) -> None:
         assert not mine.exists(), other.replay
 
 
+@pytest.mark.slow
 def test_cases_may_be_given_in_many_ways(exported: Path) -> None:
     first, second = assay.read_cases(exported)[:2]
     line = kernels.SMALL_LINES[0]
@@ -219,6 +221,7 @@ def run_command(command: str, *words: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(line, capture_output=True, text=True, check=False)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "location, fault",
     [
@@ -291,6 +294,7 @@ def test_misuse_is_reported_by_assay() -> None:
         assay.judge(kernels.right, program="/no/such/assay")
 
 
+@pytest.mark.slow
 def test_assay_itself_drives_a_function() -> None:
     only = "--only=--layout=BSND --dtype=fp32 --batch=1 --heads_q=1"
     reports = assay.sweep(kernels.right, kernels.OPERATOR, only, "--random=0", "--shrink=0")
@@ -298,6 +302,7 @@ def test_assay_itself_drives_a_function() -> None:
     assert reports.verdicts["conforms"] > 0
 
 
+@pytest.mark.slow
 def test_the_default_plan_has_many_cases_of_every_operator(tmp_path: Path) -> None:
     program, file = Program(find_program()), tmp_path / "plan.h5"
     program.run(["export", file, "--recipe-only", *assay.Plan().words()])

@@ -112,6 +112,7 @@ def test_a_narrow_output_is_an_error() -> None:
         assert report.verdict == "usage_error" and f"is float16; expected {wanted}: cast it" in report.evidence
 
 
+@pytest.mark.slow
 def test_judge_gives_the_reason_that_run_gives(tmp_path: Path) -> None:
     """An exact case with a scale for which no exact inputs exist."""
     line = f"{kernels.OPERATOR} --dtype=fp16 --track=exact --seq_q=8 --seq_kv=8 --scale_value=0.3"

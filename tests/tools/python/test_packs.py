@@ -26,6 +26,7 @@ def packs(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     return folders
 
 
+@pytest.mark.slow
 def test_every_format_holds_the_same_bits(packs: dict[str, Path]) -> None:
     all_cases = [assay.read_pack(folder) for folder in packs.values()]
     dtypes = set()
@@ -99,6 +100,7 @@ def test_safetensors_reads_ours(packs: dict[str, Path]) -> None:
     assert any(np.any(values != 0) for name, values in goldens.items() if name.endswith("/tau"))
 
 
+@pytest.mark.slow
 def test_an_invalid_pack_or_missing_array_is_reported(packs: dict[str, Path], tmp_path: Path) -> None:
     with pytest.raises(assay.PackError, match=r"no manifest\.json"):
         assay.read_pack(tmp_path)

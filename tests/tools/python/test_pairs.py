@@ -34,6 +34,7 @@ def test_a_sweep_judges_each_case_with_the_forward(tmp_path: Path) -> None:
     assert [tensor["name"] for tensor in report["cases"][0]["tensors"]] == list(parts)
 
 
+@pytest.mark.slow
 def test_a_cause_of_a_sweep_names_the_wrong_part(tmp_path: Path) -> None:
     forward = assay.judging.command_of(served_forward_with_a_wrong_sum)
     text, report = swept_pair(tmp_path, forward, 1)
@@ -47,6 +48,7 @@ def test_a_cause_of_a_sweep_names_the_wrong_part(tmp_path: Path) -> None:
     assert f"--implementation=optimized-a2 --forward={shlex.quote(forward)}" in text
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("command", ["run", "sweep"])
 def test_an_unknown_forward_is_named_with_its_flag(command: str) -> None:
     program = assay.program.Program(assay.find_program())

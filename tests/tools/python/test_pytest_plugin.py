@@ -33,6 +33,7 @@ def test_a_test_runs_once_for_each_case(pytester: pytest.Pytester) -> None:
     assert "test_right[layout=BSH,heads_q=4,heads_kv=2,seq_q=6,seq_kv=9" in listed
 
 
+@pytest.mark.slow
 def test_options_choose_the_cases(pytester: pytest.Pytester, exported: Path) -> None:
     pytester.makepyfile(
         f"""
@@ -45,6 +46,7 @@ def test_options_choose_the_cases(pytester: pytest.Pytester, exported: Path) -> 
     assert "seq_q=1" in few.stdout.str()
 
 
+@pytest.mark.slow
 def test_options_override_the_cases_of_a_marker(pytester: pytest.Pytester, exported: Path) -> None:
     pytester.makepyfile(SUITE.split("@pytest.mark.assay(cases=kernels.SMALL_LINES[:2])\ndef test_wrong")[0])
     pytester.runpytest(f"--assay-cases={exported}").assert_outcomes(passed=len(kernels.SMALL_LINES))
@@ -52,6 +54,7 @@ def test_options_override_the_cases_of_a_marker(pytester: pytest.Pytester, expor
     assert "test_right[" in listed and "seq_q=6,seq_kv=9" not in listed
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "options, fault",
     [
@@ -108,6 +111,7 @@ def test_little(assay_case):
     assert pytester.runpytest("-q", "--assay-require-judged=1").ret == pytest.ExitCode.OK
 
 
+@pytest.mark.slow
 def test_an_exception_of_a_kernel_is_the_cause_and_reaches_the_debugger(pytester: pytest.Pytester) -> None:
     pytester.makepyfile(
         SUITE.split("@pytest")[0]

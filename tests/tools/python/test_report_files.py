@@ -29,6 +29,7 @@ def program_refuses(path: Path) -> bool:
     return subprocess.run([find_program(), "report", path], check=False, capture_output=True).returncode == 2
 
 
+@pytest.mark.slow
 def test_members_and_findings_are_those_of_the_file(report: Path) -> None:
     cases = json.loads(report.read_text(encoding="utf-8"))["cases"]
     reports = assay.read_reports(report)
@@ -70,6 +71,7 @@ def test_another_layout_is_the_same_report(report: Path, tmp_path: Path) -> None
     assert list(assay.read_reports(other)) == list(assay.read_reports(report))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("layout", ["lines", "indented"])
 @pytest.mark.parametrize("old, new, reason", [
     ('"verdict":"', '"verdict":"splendid_', "verdict is 'splendid_"),

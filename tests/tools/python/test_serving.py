@@ -120,6 +120,7 @@ def test_a_device_is_for_those_that_take_one() -> None:
         assert "numpy does not accept a device, but 'cuda' was given" in wrong.stderr
 
 
+@pytest.mark.slow
 def test_a_script_that_sweeps_its_own_kernel_does_not_start_itself_without_end(tmp_path: Path) -> None:
     script = tmp_path / "script.py"
     script.write_text(

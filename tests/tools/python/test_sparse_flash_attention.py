@@ -121,6 +121,7 @@ def rows_of(case: assay.Case, name: str, gradient: np.ndarray) -> np.ndarray:
     return np.concatenate(ordered)
 
 
+@pytest.mark.slow
 def test_references_agree_with_float64(tmp_path: Path) -> None:
     assert len(LINES) == len(set(LINES)) and len(LINES) >= 30
     export_lines(tmp_path / "cases.h5", LINES, "fp32_staging")

@@ -28,6 +28,7 @@ def whole(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return report
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("pool", [ThreadPoolExecutor, ProcessPoolExecutor])
 def test_parts_that_an_executor_runs_are_the_whole_sweep(pool: type[Executor], whole: Path, tmp_path: Path) -> None:
     joined = tmp_path / "joined.json"
@@ -161,6 +162,7 @@ def test_a_flag_that_is_given_as_a_keyword_is_shown_as_a_string() -> None:
         assay.implementation(assay.implementation(kernels.right))
 
 
+@pytest.mark.slow
 def test_replay_lines_of_a_sweep_name_the_program_that_ran() -> None:
     reports = assay.sweep(kernels.right, *FLAGS, "--fail-fast")
     assert reports[0].replay.startswith(Program(find_program()).shown + " run ")

@@ -182,6 +182,7 @@ ALIBI_FAULTS: dict[str, Score] = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("dtype", ["fp32", "fp16", "bf16"])
 @pytest.mark.parametrize(
     ("variant", "kernel"),
@@ -250,6 +251,7 @@ FORWARDS = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", FORWARDS)
 def test_a_forward_is_judged_with_its_formula(name: str) -> None:
     variant, healthy, faulty = FORWARDS[name]
@@ -342,6 +344,7 @@ def capped(case):
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("slope", "verdict"), [("(1 - t * t)", "conforms"), ("1", "nonconformant_proven")])
 def test_a_program_gets_the_formula_so_the_printed_command_repeats_the_case(tmp_path: Path, slope: str, verdict: str) -> None:
     (tmp_path / "kernel.py").write_text(MODULE.replace("SLOPE", slope))
@@ -400,6 +403,7 @@ def cap_backward(saved: dict[str, Any], dy: Array, slope: Callable[[Array], Arra
     return {name: gradient.astype(case.dtype) for name, gradient in gradients.items()}
 
 
+@pytest.mark.slow
 def test_forward_and_backward_with_a_formula_are_judged_together() -> None:
     line = softcap.line(**(SHAPE | {"heads_kv": 4}))
     right = assay.AutogradFunction(cap_forward, cap_backward, name="right", numerics="fp32_staging")
@@ -429,6 +433,7 @@ def judged_in_double(kernel: Callable[[assay.Case], dict[str, Array]], lines: li
     return assay.judge(assay.implementation(name="double", numerics="fp32_staging", unsupported=not_offered)(kernel), lines)
 
 
+@pytest.mark.slow
 def test_a_sweep_of_a_formula_judges_the_plan() -> None:
     lines = softcap.plan(largest=1000, random=5)
     assert len(lines) > 8 and len({line.partition(";cap=")[2] for line in lines}) == len(lines)

@@ -157,6 +157,7 @@ HEALTHY = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("dtype", ["fp32", "fp16", "bf16"])
 @pytest.mark.parametrize("name", HEALTHY)
 def test_a_healthy_kernel_conforms(name: str, dtype: str) -> None:
@@ -264,11 +265,13 @@ CAP_FAULTS = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ALIBI_FAULTS)
 def test_a_fault_of_the_gradient_of_slopes_fails(name: str) -> None:
     assert is_failure_of(judged(kernel(ALIBI_FAULTS[name]), alibi.line(**SHAPE)), "dslopes")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", DISTANCE_FAULTS)
 def test_a_fault_of_the_gradient_of_a_bias_by_distance_fails(name: str) -> None:
     assert is_failure_of(judged(kernel(DISTANCE_FAULTS[name]), by_distance.line(**SHAPE)), "dbias")
@@ -278,11 +281,13 @@ def test_a_gradient_that_ignores_the_mask_fails() -> None:
     assert is_failure_of(judged(kernel(of_distances, is_masked=False), by_distance.line(**SHAPE)), "dbias")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", common_faults(of_dense).keys() - {"the next element"})
 def test_a_fault_of_the_gradient_of_a_dense_bias_fails(name: str) -> None:
     assert is_failure_of(judged(kernel(common_faults(of_dense)[name]), dense.line(**SHAPE)), "dbias")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", CAP_FAULTS)
 def test_a_fault_of_the_gradient_of_a_parameter_fails(name: str) -> None:
     report = judged(kernel(CAP_FAULTS[name]), capped.line(**SHAPE))

@@ -121,6 +121,7 @@ def judged(run: Kernel, line: str, numerics: str = "fp32_staging") -> assay.Repo
 PARTS = ["kv:0-63", "kv:64-127", "kv:5-90", "kv:127-127", "q:0-31", "q:32-95", "q:95-95"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("part", PARTS)
 @pytest.mark.parametrize("dtype", ["fp32", "fp16", "bf16"])
 def test_a_healthy_kernel_conforms(part: str, dtype: str) -> None:
@@ -128,6 +129,7 @@ def test_a_healthy_kernel_conforms(part: str, dtype: str) -> None:
     assert report.verdict == "conforms", report.explanation()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("part", PARTS)
 @pytest.mark.parametrize("seed", [1, 2, 3])
 def test_a_kernel_that_stages_in_bf16_conforms(part: str, seed: int) -> None:
@@ -219,6 +221,7 @@ def test_a_rounded_sum_is_found_in_a_kernel_that_stages_in_bf16() -> None:
     assert "the kernel rounds the partial sum" in report.findings[0].text or report.decided_by == "structure", report.explanation()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("layout", ["BSH", "SBH", "BSND", "BNSD"])
 @pytest.mark.parametrize("part", ["kv:16-40", "q:3-60"])
 def test_the_inputs_are_those_of_the_part(layout: str, part: str) -> None:
@@ -285,6 +288,7 @@ def test_other_shapes_and_types_are_refused() -> None:
     assert report.evidence == "dq is bfloat16; expected float32: it is a sum over the part kv:64-127, to which other parts are added"
 
 
+@pytest.mark.slow
 def test_a_sweep_draws_parts() -> None:
     """Without flags the kernel runs in this process; it sees only cases with a part."""
     parts: list[assay.Part | None] = []
