@@ -84,4 +84,25 @@ Gradients<Enclosure<double>> block_enclosures(const Head& head, const IndexSet& 
   return sweep_blocks<Enclosure<double>, EnclosureStreams<symbols>>(head, pairs, shape, finish);
 }
 
+std::vector<std::size_t> order_of_blocks(const Head& head, const IndexSet& pairs,
+                                         const BlockShape& shape) {
+  class Order : public Sink {
+   public:
+    std::unique_ptr<RowSink> open(std::size_t sum, Range) override {
+      opened.push_back(sum);
+      return std::make_unique<Nothing>();
+    }
+    std::vector<std::size_t> opened;
+
+   private:
+    class Nothing : public RowSink {
+      void take(std::int64_t, const ElementRow&, const RowSums&) override {}
+    };
+  };
+  const HeadFormula formula(head);
+  Order order;
+  BlockSweep<EnclosureStreams<symbols>, HeadFormula>(formula, pairs, shape, order).run();
+  return order.opened;
+}
+
 }  // namespace assay::engine::attention

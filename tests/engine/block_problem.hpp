@@ -28,4 +28,9 @@ Gradients<Bound> block_bounds(const Head& head, const IndexSet& pairs, const Out
 Gradients<Enclosure<double>> block_enclosures(const Head& head, const IndexSet& pairs,
                                               const BlockShape& sweep);
 
+/// Returns the outputs in the order in which blocks of their rows are finished by one thread: 0 for
+/// dq, 1 for dk, 2 for dv.
+std::vector<std::size_t> order_of_blocks(const Head& head, const IndexSet& pairs,
+                                         const BlockShape& sweep);
+
 }  // namespace assay::engine::attention

@@ -39,6 +39,13 @@ void scale_numbers(std::vector<double>& numbers, double by) {
   for (double& x : numbers) x *= by;
 }
 
+/// Each query i attends to the keys i, i + 1, ..., i + width - 1.
+void attend_to_a_band(Head& head, std::int64_t width) {
+  for (std::int64_t i = 0; i < head.queries; ++i)
+    for (std::int64_t j = 0; j < head.keys; ++j)
+      head.times[static_cast<std::size_t>(i * head.keys + j)] = i <= j && j < i + width ? 1 : 0;
+}
+
 std::vector<Named> heads() {
   const BlockShape small = {.rows = 16, .keys = 32};
   return {
@@ -65,6 +72,11 @@ std::vector<Named> heads() {
       named("twice", {.queries = 40, .keys = 70, .seed = 13}, small,
             [](Head& h) {
               for (std::size_t k = 0; k < h.times.size(); k += 3) h.times[k] = 2;
+            }),
+      named("band", {.queries = 90, .keys = 100, .seed = 15}, small,
+            [](Head& h) {
+              attend_to_a_band(h, 9);
+              give_forward(h);
             }),
       named("all_stored", {.queries = 40, .keys = 70, .seed = 14}, small,
             [](Head& h) { h.call.score = h.call.prob = h.call.dprob = bfloat16; }),
@@ -247,6 +259,19 @@ TEST(BlockSweep, KeysThatAreNotKeptPackedGiveTheSameValues) {
   values.dv.resize(expected.dv.size());
   for_each_element(values, expected,
                    [](const Bound& a, const Bound& b) { EXPECT_EQ(a.value, b.value); });
+}
+
+// The sums over queries of a key are freed as soon as no later query attends to it.
+TEST(BlockSweep, KeysAreFinishedWhenNoLaterQueryAttendsToThem) {
+  Head head = random_head({.queries = 64, .keys = 64, .seed = 27});
+  attend_to_a_band(head, 8);
+  const BlockShape shape = {.rows = 16, .keys = 32};
+  const std::vector<std::size_t> dq = {0}, of_keys = {1, 2};
+  std::vector<std::size_t> expected;
+  // The last query of the first block of keys is in the second block of queries.
+  for (const auto* one : {&dq, &of_keys, &dq, &dq, &dq, &of_keys})
+    expected.insert(expected.end(), one->begin(), one->end());
+  EXPECT_EQ(order_of_blocks(head, PairsOfHead(head), shape), expected);
 }
 
 TEST(BlockSweep, ARowThatAttendsToNothingHasNoError) {

@@ -114,7 +114,7 @@ class BlockSweep {
   static constexpr std::size_t sums = Formula::sums.size(), operands = right_operands<Formula>();
   using RowSymbols = std::array<Symbol, Formula::symbols>;
 
-  /// The accumulators of one output, or of one block of its rows.
+  /// The accumulators of a block of rows of one output.
   struct Accumulators {
     std::int64_t columns = 0;
     std::array<std::vector<double>, Streams::doubles> in_double;
@@ -141,11 +141,10 @@ class BlockSweep {
       std::ranges::fill(terms, 0.0);
       std::ranges::fill(row_sums, RowSums{});
     }
-    /// Called after the last row of a group that a kernel sums separately. For the given keys, adds
-    /// the absolute value of the group's partial sum to `partials`.
-    void end_part(Range keys) {
-      for (std::int64_t k = keys.first * columns; k < keys.last * columns; ++k) {
-        const auto at = static_cast<std::size_t>(k);
+    /// Called after the last row of a group that a kernel sums separately. Adds the absolute value
+    /// of the group's partial sum to `partials`.
+    void end_part() {
+      for (std::size_t at = 0; at < partials.size(); ++at) {
         partials[at] += std::abs(in_double[0][at] - before[at]);
         before[at] = in_double[0][at];
       }
@@ -187,15 +186,45 @@ class BlockSweep {
     for (std::size_t d = 0; d < operands; ++d) right_scales_[d] = scales_of(formula_.right(d));
     for (std::size_t c = 0; c < Formula::coefficients; ++c)
       coefficient_scales_[c] = coefficient_scales_of(formula_.size(c));
-    for (std::size_t s = 0; s < sums; ++s)
-      if (is_wanted(s, false))
-        over_[s].emplace(keys_, operand_of(s).dim, Streams::doubles_over, taken_,
-                         shape_.rows_of_part > 0);
+    find_reaches();
+    over_.resize(place(key_blocks_));
     if (!keeps_keys()) return;
     key_blocks_data_.resize(static_cast<std::size_t>(key_blocks_));
     parallel::for_each(
         key_blocks_, [this](std::int64_t k) { pack(k, key_blocks_data_[place(k)]); },
         shape_.threads);
+  }
+
+  /// Finds the keys that each block of rows reaches, and the block of rows after which a block of
+  /// keys is complete.
+  void find_reaches() {
+    complete_after_.resize(place(key_blocks_));
+    for (std::int64_t r = 0; r < row_blocks_; ++r) {
+      const Range rows = row_ranges_[place(r)];
+      Range reach = {keys_, 0};
+      for (std::int64_t i = rows.first; i < rows.last; ++i) {
+        const Range of_row = index_.reach(i);
+        if (of_row.first >= of_row.last) continue;
+        reach = {std::min(reach.first, of_row.first), std::max(reach.last, of_row.last)};
+      }
+      reaches_.push_back(reach);
+    }
+    for (std::int64_t k = 0; k < key_blocks_; ++k) {
+      std::int64_t last = row_blocks_ - 1;
+      while (last > 0 && !reaches(last, k)) --last;
+      while (last + 1 < row_blocks_ && !ends_part(last)) ++last;
+      complete_after_[place(k)] = last;
+    }
+  }
+  bool reaches(std::int64_t row_block, std::int64_t key_block) const {
+    const Range keys = keys_of(key_block), reach = reaches_[place(row_block)];
+    return keys.first < reach.last && keys.last > reach.first;
+  }
+  /// Returns whether the block of rows is the last one of a group that a kernel sums separately.
+  /// Without groups, each block is.
+  bool ends_part(std::int64_t row_block) const {
+    const std::int64_t part = shape_.rows_of_part, last = row_ranges_[place(row_block)].last;
+    return part <= 0 || last % part == 0 || last == rows_;
   }
 
   static std::size_t place(std::int64_t k) { return static_cast<std::size_t>(k); }
@@ -241,24 +270,20 @@ class BlockSweep {
       TurnsOfBlock turns(of_.turns_, row_block);
       const Range rows = of_.row_ranges_[static_cast<std::size_t>(row_block)];
       begin(rows);
-      Range reach = {of_.keys_, 0};
-      for (std::int64_t i = rows.first; i < rows.last; ++i) {
-        const Range of_row = of_.index_.reach(i);
-        if (of_row.first >= of_row.last) continue;
-        reach = {std::min(reach.first, of_row.first), std::max(reach.last, of_row.last)};
-      }
       for (std::int64_t k = 0; k < of_.key_blocks_; ++k) {
         const Range keys = of_.keys_of(k);
-        const bool met = keys.first < reach.last && keys.last > reach.first &&
-                         tile_.count_pairs(of_.index_, rows, keys);
+        const bool met = of_.reaches(row_block, k) && tile_.count_pairs(of_.index_, rows, keys);
         if (met) {
           const KeyBlock& block = packed(k);
           fill(rows, keys, block);
           add_within(rows, keys, block);
         }
         turns.take([&] {
-          if (met) add_over(rows, keys);
-          if (ends_part(rows)) end_part(keys);
+          if (met) add_over(rows, keys, k);
+          if (of_.shape_.rows_of_part > 0 && of_.ends_part(row_block)) end_part(k);
+          // Blocks of keys that are complete only at the end are finished by all threads.
+          if (of_.complete_after_[place(k)] == row_block && row_block + 1 < of_.row_blocks_)
+            of_.finish_keys(k);
         });
       }
       finish(rows);
@@ -311,30 +336,26 @@ class BlockSweep {
       for (std::size_t s = 0; s < sums; ++s) {
         if (!within_[s]) continue;
         tile_.add(Formula::sums[s], rows.last - rows.first, keys.last - keys.first,
-                  block.plain[Formula::sums[s].operand], *within_[s], 0);
+                  block.plain[Formula::sums[s].operand], *within_[s]);
         tile_.add_terms_of_rows(within_[s]->terms);
         if constexpr (Streams::takes_sides) tile_.add_sides_of_rows(s, within_[s]->row_sums);
       }
     }
 
-    void add_over(Range rows, Range keys) {
+    void add_over(Range rows, Range keys, std::int64_t key_block) {
+      const std::int64_t count = keys.last - keys.first;
       for (std::size_t s = 0; s < sums; ++s) {
-        if (!of_.over_[s]) continue;
-        tile_.add(Formula::sums[s], rows.last - rows.first, keys.last - keys.first,
-                  panels_[Formula::sums[s].operand], *of_.over_[s], keys.first);
-        tile_.add_terms_of_keys(of_.over_[s]->terms, keys);
-        if constexpr (Streams::takes_sides)
-          tile_.add_sides_of_keys(s, of_.over_[s]->row_sums, keys);
+        if (!of_.is_wanted(s, false)) continue;
+        Accumulators& sum = of_.sums_over_rows(s, key_block);
+        tile_.add(Formula::sums[s], rows.last - rows.first, count,
+                  panels_[Formula::sums[s].operand], sum);
+        tile_.add_terms_of_keys(sum.terms, count);
+        if constexpr (Streams::takes_sides) tile_.add_sides_of_keys(s, sum.row_sums, count);
       }
     }
-
-    bool ends_part(Range rows) const {
-      const std::int64_t part = of_.shape_.rows_of_part;
-      return part > 0 && (rows.last % part == 0 || rows.last == of_.rows_);
-    }
-    void end_part(Range keys) {
-      for (auto& sum : of_.over_)
-        if (sum) sum->end_part(keys);
+    void end_part(std::int64_t key_block) {
+      for (auto& sum : of_.over_[place(key_block)])
+        if (sum) sum->end_part();
     }
 
     void finish(Range rows) {
@@ -403,21 +424,37 @@ class BlockSweep {
     sink.take(row, elements, sum.row_sums[static_cast<std::size_t>(r)]);
   }
 
+  /// Returns the sums over rows for the keys of a block. They begin with 0.
+  Accumulators& sums_over_rows(std::size_t s, std::int64_t key_block) {
+    auto& sum = over_[place(key_block)][s];
+    const Range keys = keys_of(key_block);
+    if (!sum)
+      sum = std::make_unique<Accumulators>(keys.last - keys.first, operand_of(s).dim,
+                                           Streams::doubles_over, taken_, shape_.rows_of_part > 0);
+    return *sum;
+  }
+
+  /// Finishes the blocks of keys that were not complete before.
   void finish_keys() {
+    parallel::for_each(
+        key_blocks_,
+        [this](std::int64_t k) {
+          if (complete_after_[place(k)] + 1 >= row_blocks_) finish_keys(k);
+        },
+        shape_.threads);
+  }
+
+  void finish_keys(std::int64_t key_block) {
+    const Range keys = keys_of(key_block);
     for (std::size_t s = 0; s < sums; ++s) {
-      if (!over_[s]) continue;
-      parallel::for_each(
-          key_blocks_,
-          [&](std::int64_t k) {
-            const Range keys = keys_of(k);
-            const auto sink = sink_.open(s, keys);
-            ElementRow elements(static_cast<std::size_t>(operand_of(s).dim));
-            for (std::int64_t j = keys.first; j < keys.last; ++j)
-              finish_row(s, *over_[s], j, j, {}, elements, *sink);
-            sink->close();
-          },
-          shape_.threads);
+      if (!is_wanted(s, false)) continue;
+      const auto sink = sink_.open(s, keys);
+      ElementRow elements(static_cast<std::size_t>(operand_of(s).dim));
+      for (std::int64_t j = keys.first; j < keys.last; ++j)
+        finish_row(s, sums_over_rows(s, key_block), j - keys.first, j, {}, elements, *sink);
+      sink->close();
     }
+    over_[place(key_block)] = {};
   }
 
   const Formula& formula_;
@@ -433,7 +470,11 @@ class BlockSweep {
   std::array<Scales, Formula::dots> left_scales_;
   std::array<Scales, operands> right_scales_;
   std::array<CoefficientScales, Formula::coefficients> coefficient_scales_;
-  std::array<std::optional<Accumulators>, sums> over_;
+  std::vector<Range> reaches_;                ///< of each block of rows
+  std::vector<std::int64_t> complete_after_;  ///< for each block of keys: a block of rows
+  /// For each block of keys: its sums over rows, from the first row that reaches it until it is
+  /// complete.
+  std::vector<std::array<std::unique_ptr<Accumulators>, sums>> over_;
   std::vector<KeyBlock> key_blocks_data_;
 };
 

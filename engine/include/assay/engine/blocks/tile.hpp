@@ -122,26 +122,25 @@ class Tile {
   void add_sides_of_rows(std::size_t sum, std::vector<RowSums>& to) const {
     for (std::size_t r = 0; r < rows.size(); ++r) add(side_sums_[sum].of_rows[r], to[r]);
   }
-  void add_sides_of_keys(std::size_t sum, std::vector<RowSums>& to, Range keys) const {
+  void add_sides_of_keys(std::size_t sum, std::vector<RowSums>& to, std::int64_t keys) const {
     const auto& side = side_sums_[sum];
-    for (std::int64_t j = keys.first; j < keys.last; ++j) {
-      const std::size_t k = at(j - keys.first);
+    for (std::size_t k = 0; k < at(keys); ++k) {
       RowSums one = {.size = side.sizes[k], .overflow = side.overflows[k]};
       for (std::size_t w = 0; w < kinds_of_weights; ++w) {
         one.spread[w] = side.spreads[w][k];
         one.spread_squares[w] = side.spread_squares[w][k];
       }
-      add(one, to[at(j)]);
+      add(one, to[k]);
     }
   }
 
-  /// Adds this block's contribution to the accumulators of one output, starting at row `at`.
+  /// Adds this block's contribution to the accumulators of one output.
   template <class Accumulators>
   void add(const SumOf& sum, std::int64_t count, std::int64_t keys, const Panels& operand,
-           Accumulators& to, std::int64_t at) const {
+           Accumulators& to) const {
     const auto& c = coefficients_[sum.coefficient];
     const std::size_t doubles = sum.within ? Streams::doubles_within : Streams::doubles_over;
-    const Cut cut = {sum.within, count, keys, operand.columns, at};
+    const Cut cut = {sum.within, count, keys, operand.columns};
     for (std::size_t s = 0; s < doubles; ++s)
       if (!c.in_double[s].empty()) add_stream(cut, c.in_double[s], operand.value, to.in_double[s]);
     for (std::size_t s = 0; s < Streams::floats_of_sum; ++s) {
@@ -155,10 +154,9 @@ class Tile {
     for (std::size_t r = 0; r < rows.size(); ++r)
       for (std::int64_t c = 0; c < pitch_; ++c) terms[r] += times_[r * row_ + at(c)];
   }
-  void add_terms_of_keys(std::vector<double>& terms, Range keys) const {
+  void add_terms_of_keys(std::vector<double>& terms, std::int64_t keys) const {
     for (std::size_t r = 0; r < rows.size(); ++r)
-      for (std::int64_t j = keys.first; j < keys.last; ++j)
-        terms[at(j)] += times_[r * row_ + at(j - keys.first)];
+      for (std::size_t k = 0; k < at(keys); ++k) terms[k] += times_[r * row_ + k];
   }
 
  private:
@@ -210,7 +208,7 @@ class Tile {
   };
   struct Cut {
     bool within;
-    std::int64_t rows, keys, columns, at;
+    std::int64_t rows, keys, columns;
   };
 
   static std::size_t at(std::int64_t k) { return static_cast<std::size_t>(k); }
@@ -255,7 +253,7 @@ class Tile {
                         .a_depth = cut.within ? 1 : pitch_,
                         .b = operand.data(),
                         .b_depth = depth,
-                        .c = to.data() + cut.at * cut.columns,
+                        .c = to.data(),
                         .c_row = cut.columns,
                         .rows = cut.within ? cut.rows : cut.keys,
                         .columns = cut.columns,
