@@ -109,6 +109,24 @@ OwnedSides strided_sides(const Problem& p, spec::Striding striding) {
 
 }  // namespace
 
+Problem one_head(std::int64_t queries, std::int64_t keys, double scale) {
+  Problem p;
+  p.dtype = spec::DType::fp32;
+  p.seq_q = queries;
+  p.seq_kv = keys;
+  p.head_dim = p.head_dim_v = 1;
+  p.scale_value = scale;
+  return p;
+}
+
+spec::Tensor tensor_of(spec::DType dtype, const spec::Shape& shape,
+                       const std::vector<double>& elements) {
+  spec::Tensor tensor = spec::contiguous_tensor(dtype, shape);
+  for (std::size_t k = 0; k < elements.size(); ++k)
+    tensor.store(static_cast<std::int64_t>(k), elements[k]);
+  return tensor;
+}
+
 double element(std::uint64_t seed, std::int64_t index) {
   std::uint64_t x = (seed + 1) * 0x9e3779b97f4a7c15u + static_cast<std::uint64_t>(index);
   x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9u;

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 #include <optional>
 #include <string>
 #include <vector>
@@ -18,6 +19,15 @@ struct NamedProblem {
   Problem problem;
 };
 inline void PrintTo(const NamedProblem& named, std::ostream* out) { *out << named.name; }
+
+inline constexpr float largest_float = std::numeric_limits<float>::max();
+
+/// Returns a problem with one head of size 1 and without masked pairs.
+Problem one_head(std::int64_t queries, std::int64_t keys, double scale);
+
+/// Returns a contiguous tensor with these elements.
+spec::Tensor tensor_of(spec::DType dtype, const spec::Shape& shape,
+                       const std::vector<double>& elements);
 
 /// Returns small problems. Together they contain: grouped heads, Dv < D, every mode, every shape of
 /// mask and bias except the compressed ones, dropout, rope, sequences of unequal length, sequences

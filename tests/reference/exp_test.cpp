@@ -53,15 +53,15 @@ TEST(Exp, IsWithinItsStatedErrorForSmallAndForPositiveArguments) {
 
 /// The certification of references (proving their error radii) relies on this accuracy.
 TEST(Exp, ManyDigitsAreGoodToTwoToTheMinus240) {
-  using Hundred = boost::multiprecision::cpp_bin_float_100;
-  Hundred worst = 0;
+  using Digits100 = boost::multiprecision::cpp_bin_float_100;
+  Digits100 worst = 0;
   for (int k = 0; k < 4000; ++k) {
     const double x = ln_smallest_normal * (k + 0.31830988618379) / 4000.0,
                  y = -std::ldexp(1.0, k % 200 - 192);
     for (const SeventyFive& argument :
          {SeventyFive(x), SeventyFive(x) / 32, SeventyFive(x) + SeventyFive(y)}) {
-      const Hundred exact = exp(Hundred(argument));
-      worst = std::max(worst, Hundred(abs(Hundred(exp(argument)) - exact) / exact));
+      const Digits100 exact = exp(Digits100(argument));
+      worst = std::max(worst, Digits100(abs(Digits100(exp(argument)) - exact) / exact));
     }
   }
   EXPECT_LT(worst, 0x1p-240);

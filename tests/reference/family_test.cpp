@@ -1,30 +1,9 @@
 #include <gtest/gtest.h>
 
-#include <limits>
-
 #include "cases.hpp"
 
 namespace assay::reference {
 namespace {
-
-/// A problem with one head, one query and head_dim 1.
-Problem one_query(std::int64_t keys, double scale) {
-  Problem p;
-  p.dtype = spec::DType::fp32;
-  p.seq_q = 1;
-  p.seq_kv = keys;
-  p.head_dim = p.head_dim_v = 1;
-  p.scale_value = scale;
-  return p;
-}
-
-spec::Tensor tensor_of(spec::DType dtype, const spec::Shape& shape,
-                       const std::vector<double>& elements) {
-  spec::Tensor tensor = spec::contiguous_tensor(dtype, shape);
-  for (std::size_t k = 0; k < elements.size(); ++k)
-    tensor.store(static_cast<std::int64_t>(k), elements[k]);
-  return tensor;
-}
 
 /// Returns operands with two keys. The product of the query with each key is 6.
 Operands<Quad> two_keys() {
@@ -38,7 +17,7 @@ Operands<Quad> two_keys() {
 }
 
 TEST(Family, BiasIsAddedBeforeTheScaleInTypeOneAndAfterItInTypeZero) {
-  Problem p = one_query(2, 0.5);
+  Problem p = one_head(1, 2, 0.5);
   p.pse_shift = spec::PseShape::bnss;
   const spec::Tensor pse = tensor_of(spec::DType::fp32, {1, 1, 1, 2}, {4, -2});
   const auto score = [&](std::int64_t j) {
@@ -52,7 +31,7 @@ TEST(Family, BiasIsAddedBeforeTheScaleInTypeOneAndAfterItInTypeZero) {
 }
 
 TEST(Family, SlopesLowerTheScoresOfDistantKeys) {
-  Problem p = one_query(5, 0.5);
+  Problem p = one_head(1, 5, 0.5);
   p.pse_shift = spec::PseShape::slopes_n;
   Operands<Quad> operands = two_keys();
   operands.key.assign(5, 3);
@@ -67,7 +46,7 @@ TEST(Family, SlopesLowerTheScoresOfDistantKeys) {
 }
 
 TEST(Family, DropoutDividesWhatItKeepsAndLeavesTheRowTerm) {
-  Problem p = one_query(2, 0.5);
+  Problem p = one_head(1, 2, 0.5);
   p.keep_prob = 0.5;
   p.drop_mask = spec::DropMask::exact;
   const spec::Tensor second = tensor_of(spec::DType::uint8, {1}, {2});
@@ -88,7 +67,7 @@ TEST(Family, DropoutDividesWhatItKeepsAndLeavesTheRowTerm) {
 }
 
 TEST(Family, RopePartsAddToTheScoreAndHaveGradients) {
-  Problem p = one_query(2, 0.5);
+  Problem p = one_head(1, 2, 0.5);
   p.head_dim_rope = 1;
   Operands<Quad> operands = two_keys();
   operands.query_rope = {10};
@@ -166,10 +145,9 @@ TEST(Family, SequencesWithoutKeysHaveFullyMaskedRowsAndZeroDq) {
   const Problem p = with_empty_sequences();
   const auto operands = consistent_operands<Quad>(p, {});
   ASSERT_EQ(operands.softmax_max.size(), 6u);
-  constexpr float largest = std::numeric_limits<float>::max();
   for (std::size_t row = 0; row < 4; ++row) {
-    EXPECT_EQ(operands.softmax_max[row], Quad(-largest));
-    EXPECT_EQ(operands.softmax_sum[row], Quad(largest));
+    EXPECT_EQ(operands.softmax_max[row], Quad(-largest_float));
+    EXPECT_EQ(operands.softmax_sum[row], Quad(largest_float));
     EXPECT_EQ(operands.attention_in[2 * row], 0);
   }
   EXPECT_LT(operands.softmax_sum[4], 3);
@@ -203,7 +181,7 @@ TEST(Family, AProblemWithoutAnyQueryOrKeyHasNoRowsOfThem) {
 }
 
 TEST(Family, PackedSequencesDoNotSeeEachOther) {
-  const Problem packed = with_lengths(one_query(1, 0.7), {2, 1, 2}, {1, 3, 2});
+  const Problem packed = with_lengths(one_head(1, 1, 0.7), {2, 1, 2}, {1, 3, 2});
   const auto operands = consistent_operands<Quad>(packed, {});
   auto disturbed = operands;
   disturbed.query[2] = disturbed.key[1] = disturbed.value[2] = disturbed.dy[2] = 100;

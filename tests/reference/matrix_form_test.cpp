@@ -217,7 +217,7 @@ Gradients<double> matrix_form(const Problem& p, const Operands<double>& operands
 }
 
 template <class Real>
-void expect_agreement(const std::vector<Real>& gradient, const std::vector<double>& matrix) {
+void expect_equal_rows(const std::vector<Real>& gradient, const std::vector<double>& matrix) {
   ASSERT_EQ(gradient.size(), matrix.size());
   // The allowed error cannot be smaller, because Eigen's order of summation and the accuracy of
   // libm's exponential are not specified.
@@ -227,23 +227,25 @@ void expect_agreement(const std::vector<Real>& gradient, const std::vector<doubl
 }
 
 template <class Real>
-void expect_agreement(const Problem& p) {
+void expect_matrix_form(const Problem& p) {
   const OwnedSides sides = make_sides(p);
   const auto operands = consistent_operands<Real>(p, sides.refer());
   const auto rows = all_rows(p, FlashAttentionScoreGrad<Real>(p, operands, sides.refer()));
   const auto matrix = matrix_form(p, consistent_operands<double>(p, sides.refer()), sides.refer());
   EXPECT_GT(largest_magnitude(matrix.dv), 0.0);
-  expect_agreement(rows.dq, matrix.dq);
-  expect_agreement(rows.dk, matrix.dk);
-  expect_agreement(rows.dv, matrix.dv);
-  expect_agreement(rows.dq_rope, matrix.dq_rope);
-  expect_agreement(rows.dk_rope, matrix.dk_rope);
+  expect_equal_rows(rows.dq, matrix.dq);
+  expect_equal_rows(rows.dk, matrix.dk);
+  expect_equal_rows(rows.dv, matrix.dv);
+  expect_equal_rows(rows.dq_rope, matrix.dq_rope);
+  expect_equal_rows(rows.dk_rope, matrix.dk_rope);
 }
 
 class MatrixForm : public testing::TestWithParam<NamedProblem> {};
 
-TEST_P(MatrixForm, AgreesWithTheReferenceInDouble) { expect_agreement<double>(GetParam().problem); }
-TEST_P(MatrixForm, AgreesWithTheReferenceInQuad) { expect_agreement<Quad>(GetParam().problem); }
+TEST_P(MatrixForm, AgreesWithTheReferenceInDouble) {
+  expect_matrix_form<double>(GetParam().problem);
+}
+TEST_P(MatrixForm, AgreesWithTheReferenceInQuad) { expect_matrix_form<Quad>(GetParam().problem); }
 
 INSTANTIATE_TEST_SUITE_P(Small, MatrixForm, testing::ValuesIn(small_problems()),
                          [](const auto& tested) { return tested.param.name; });
@@ -255,7 +257,7 @@ TEST(MatrixForm, AgreesWithTheReferenceForAHundredKeys) {
   p.head_dim = 24;
   p.head_dim_v = 17;
   p.scale_value = 0.25;
-  expect_agreement<double>(p);
+  expect_matrix_form<double>(p);
 }
 
 }  // namespace

@@ -29,14 +29,14 @@ Inputs with_counted_statistics(const Problem& p, spec::Striding striding) {
   return inputs;
 }
 
-using Numbers = std::vector<double>;
+using Values = std::vector<double>;
 
 TEST(Operands, ReadStatisticsHeadsFirstInsideASequence) {
   for (const auto& [striding, name] : spec::spellings_of<spec::Striding>.entries) {
     if (striding == spec::Striding::far) continue;  // storage of 8 GiB
     const Problem p = two_sequences(spec::StatisticsOrder::heads_first);
     EXPECT_EQ(operands_of<double>(p, with_counted_statistics(p, striding)).softmax_max,
-              (Numbers{0, 1, 2, 3, 4, 5}))
+              (Values{0, 1, 2, 3, 4, 5}))
         << name;
   }
 }
@@ -48,7 +48,7 @@ TEST(Operands, ReadStatisticsTokensFirstAsTheShapeSays) {
     if (striding == spec::Striding::far) continue;  // storage of 8 GiB
     const Problem p = two_sequences(spec::StatisticsOrder::tokens_first);
     EXPECT_EQ(operands_of<double>(p, with_counted_statistics(p, striding)).softmax_max,
-              (Numbers{0, 2, 1, 3, 4, 5}))
+              (Values{0, 2, 1, 3, 4, 5}))
         << name;
   }
 }
@@ -59,7 +59,7 @@ TEST(Operands, ReadStatisticsOfPaddedLayoutsAsTheShapeSays) {
   p.lengths_kv.clear();
   p.input_layout = spec::Layout::bsh;
   const Inputs inputs = with_counted_statistics(p, spec::Striding::contiguous);
-  EXPECT_EQ(operands_of<double>(p, inputs).softmax_max, (Numbers{0, 1, 2, 3, 4, 5, 6, 7}));
+  EXPECT_EQ(operands_of<double>(p, inputs).softmax_max, (Values{0, 1, 2, 3, 4, 5, 6, 7}));
 }
 
 TEST(Operands, NumberRowsSequenceBySequenceAndHeadByHead) {
@@ -67,7 +67,7 @@ TEST(Operands, NumberRowsSequenceBySequenceAndHeadByHead) {
   Inputs inputs = make_inputs(p, spec::Striding::contiguous);
   for (std::int64_t element = 0; element < 6; ++element)  // token, head
     inputs.query.store(element, static_cast<double>(element));
-  EXPECT_EQ(operands_of<double>(p, inputs).query, (Numbers{0, 2, 1, 3, 4, 5}));
+  EXPECT_EQ(operands_of<double>(p, inputs).query, (Values{0, 2, 1, 3, 4, 5}));
 }
 
 TEST(Operands, RefuseAMissingRopeTensor) {

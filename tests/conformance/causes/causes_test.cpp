@@ -62,10 +62,6 @@ TEST(Causes, TensorsThatFailTogetherAreOneCause) {
 
 const Deviation zero = {.kind = DeviationKind::zero};
 
-Deviation times(double factor, Names quantities = {}) {
-  return {.kind = DeviationKind::multiple, .factor = factor, .quantities = std::move(quantities)};
-}
-
 TEST(Causes, AreDistinguishedByExpectedValues) {
   auto all = reports([](const std::string&, int, int mode) {
     return mode == 1 ? Names{"dq", "dv"} : Names{};

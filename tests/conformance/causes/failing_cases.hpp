@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "assay/conformance/causes/causes.hpp"
@@ -82,6 +83,11 @@ inline ShrunkCase shrunk(const CaseReport& one, std::size_t field, const std::st
   result.fields[field].second = value;
   result.failed = failed_tensors(one);
   return result;
+}
+
+/// The output is `factor` times the expected value, which these quantities may explain.
+inline Deviation times(double factor, Names quantities = {}) {
+  return {.kind = DeviationKind::multiple, .factor = factor, .quantities = std::move(quantities)};
 }
 
 }  // namespace assay::conformance

@@ -8,10 +8,6 @@
 namespace assay::conformance {
 namespace {
 
-Deviation times(double factor, Names quantities = {}) {
-  return {.kind = DeviationKind::multiple, .factor = factor, .quantities = std::move(quantities)};
-}
-
 const Deviation no_relation = {};
 
 /// Returns cases of the attention gradient in which the outputs `first` and `second` always fail

@@ -11,7 +11,7 @@
 namespace assay::conformance {
 namespace {
 
-constexpr double expected_value = 3;
+constexpr double least_expected = 3;
 
 /// Describes the positions and the deviation of the failing elements as text.
 std::string text_of(const FailurePattern& failing) {
@@ -30,7 +30,7 @@ std::string pattern(Fails&& fails, Output&& output) {
     for (std::int64_t n = 0; n < 4; ++n)
       for (std::int64_t s = 0; s < 64; ++s)
         for (std::int64_t d = 0; d < 16; ++d) {
-          const double expected = expected_value + static_cast<double>(s + 64 * d);
+          const double expected = least_expected + static_cast<double>(s + 64 * d);
           if (fails(n, s))
             failing.add({.b = b,
                          .n = n,

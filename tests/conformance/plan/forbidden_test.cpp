@@ -64,12 +64,12 @@ TEST(Forbidden, ChecksOnlySensibleChoices) {
 }
 
 TEST(Forbidden, ForbiddenByListsBrokenBindingRequirements) {
-  using Op = spec::NsaCompressGrad;
-  Case<Op> c;
+  using Compress = spec::NsaCompressGrad;
+  Case<Compress> c;
   EXPECT_EQ(forbidden_by(c), Ids{});
   c.problem.compress_stride = c.problem.compress_block_size;  // an open question
   const auto ids = forbidden_by(c);
-  for (const auto& requirement : Op::requirements())
+  for (const auto& requirement : Compress::requirements())
     EXPECT_EQ(std::ranges::count(ids, requirement.id) == 1,
               !requirement.holds(call_of(c)) && requirement.binds(c.entry_point, {}))
         << requirement.id;

@@ -8,18 +8,8 @@
 namespace assay::reference {
 namespace {
 
-/// A problem with one head, one query and head_dim 1.
-Problem one_query(std::int64_t keys, double scale) {
-  Problem p;
-  p.seq_q = 1;
-  p.seq_kv = keys;
-  p.head_dim = p.head_dim_v = 1;
-  p.scale_value = scale;
-  return p;
-}
-
 TEST(FlashAttentionScoreGrad, OneKeyGivesDvEqualToDyAndNoDqNoDk) {
-  Problem p = one_query(1, 0.5);
+  Problem p = one_head(1, 1, 0.5);
   p.head_dim = p.head_dim_v = 4;
   const std::vector<Quad> value(4, 5), dy(4, 7), query(4, 2), key(4, 3);
   const FlashAttentionScoreGrad<Quad> gradient(p,
@@ -39,7 +29,7 @@ TEST(FlashAttentionScoreGrad, OneKeyGivesDvEqualToDyAndNoDqNoDk) {
 TEST(FlashAttentionScoreGrad, TwoKeysOfEqualScoreAgreeWithHandComputation) {
   // Computed by hand: the scores are 0, so P = 1/2, 1/2. The output is 2, dP = 2, 6, the row term
   // is 4, and dS = -1, 1.
-  const FlashAttentionScoreGrad<Quad> gradient(one_query(2, 0.5),
+  const FlashAttentionScoreGrad<Quad> gradient(one_head(1, 2, 0.5),
                                                {.query = {0},
                                                 .key = {5, 8},
                                                 .value = {1, 3},
@@ -57,7 +47,7 @@ TEST(FlashAttentionScoreGrad, TwoKeysOfEqualScoreAgreeWithHandComputation) {
 TEST(FlashAttentionScoreGrad, TwoEqualKeysAgreeWithHandComputation) {
   // Computed by hand: the scores are 3 = 0.5 * 2 * 3, so P = 1/2, 1/2. The output is 2, dP = 2, 6,
   // the row term is 4, and dS = -1, 1.
-  const FlashAttentionScoreGrad<Quad> gradient(one_query(2, 0.5),
+  const FlashAttentionScoreGrad<Quad> gradient(one_head(1, 2, 0.5),
                                                {.query = {2},
                                                 .key = {3, 3},
                                                 .value = {1, 3},
@@ -79,7 +69,7 @@ TEST(FlashAttentionScoreGrad, TwoEqualKeysAgreeWithHandComputation) {
 TEST(FlashAttentionScoreGrad, ReadsStatisticsAndAttentionInAndRecomputesNeither) {
   // The same call with two changes: the sum is 4, which halves P, and attention_in is 0, which
   // removes the row term. So dS = 1/4 * 2, 1/4 * 6.
-  const FlashAttentionScoreGrad<double> gradient(one_query(2, 0.5),
+  const FlashAttentionScoreGrad<double> gradient(one_head(1, 2, 0.5),
                                                  {.query = {2},
                                                   .key = {3, 3},
                                                   .value = {1, 3},
@@ -94,7 +84,7 @@ TEST(FlashAttentionScoreGrad, ReadsStatisticsAndAttentionInAndRecomputesNeither)
 }
 
 TEST(FlashAttentionScoreGrad, RoundsTheScaleToFloat) {
-  const FlashAttentionScoreGrad<Fifty> gradient(one_query(1, 0.1),
+  const FlashAttentionScoreGrad<Fifty> gradient(one_head(1, 1, 0.1),
                                                 {.query = {1},
                                                  .key = {1},
                                                  .value = {1},
@@ -107,7 +97,7 @@ TEST(FlashAttentionScoreGrad, RoundsTheScaleToFloat) {
 }
 
 TEST(FlashAttentionScoreGrad, AMaskedKeyOfNaNReachesNoOtherElement) {
-  Problem p = one_query(2, 1.0);
+  Problem p = one_head(1, 2, 1.0);
   p.sparse_mode = 2;
   const double nan = std::numeric_limits<double>::quiet_NaN();
   const spec::Tensor mask = spec::contiguous_tensor(spec::DType::boolean, {2048, 2048});
@@ -127,16 +117,15 @@ TEST(FlashAttentionScoreGrad, AMaskedKeyOfNaNReachesNoOtherElement) {
 }
 
 TEST(FlashAttentionScoreGrad, FullyMaskedQueryHasZeroDqAndMaskedStatistics) {
-  Problem p = one_query(1, 1.0);
+  Problem p = one_head(1, 1, 1.0);
   p.seq_q = 3;
   p.sparse_mode = 3;
   p.atten_mask = spec::MaskShape::compressed;
   const OwnedSides sides = make_sides(p);
   const auto operands = consistent_operands<Quad>(p, sides.refer());
-  constexpr float largest = std::numeric_limits<float>::max();
   for (std::size_t i = 0; i < 2; ++i) {
-    EXPECT_EQ(operands.softmax_max[i], Quad(-largest));
-    EXPECT_EQ(operands.softmax_sum[i], Quad(largest));
+    EXPECT_EQ(operands.softmax_max[i], Quad(-largest_float));
+    EXPECT_EQ(operands.softmax_sum[i], Quad(largest_float));
     EXPECT_EQ(operands.attention_in[i], 0);
   }
   EXPECT_EQ(operands.softmax_sum[2], 1);

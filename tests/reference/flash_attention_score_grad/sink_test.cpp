@@ -8,13 +8,10 @@ namespace assay::reference {
 namespace {
 
 /// A problem with one head of size 1 and a sink.
-Problem one_head(std::int64_t queries, std::int64_t keys) {
-  return {.seq_q = queries,
-          .seq_kv = keys,
-          .head_dim = 1,
-          .head_dim_v = 1,
-          .scale_value = 0.5,
-          .sink = spec::SinkShape::per_head};
+Problem one_head_with_sink(std::int64_t queries, std::int64_t keys) {
+  Problem p = one_head(queries, keys, 0.5);
+  p.sink = spec::SinkShape::per_head;
+  return p;
 }
 
 /// Adds the statistics and the output of the forward pass to the operands.
@@ -30,7 +27,7 @@ Operands<Real> completed(const Problem& p, Operands<Real> operands, const SideIn
 TEST(Sink, ThreeEqualScoresAgreeWithHandComputation) {
   // Computed by hand: the scores and the sink are 0, so P = 1/4 for each, the output is 6/4, dP =
   // 2, 4, 6, and the row term is 3. dsink = -1/4 (1/4 (2 + 4 + 6)).
-  const Problem p = one_head(1, 3);
+  const Problem p = one_head_with_sink(1, 3);
   const auto operands = completed<Quad>(
       p, {.query = {0}, .key = {5, 8, 1}, .value = {1, 2, 3}, .dy = {2}, .sink = {0}}, {});
   EXPECT_EQ(operands.softmax_max[0], 0);
@@ -45,7 +42,7 @@ TEST(Sink, ThreeEqualScoresAgreeWithHandComputation) {
 }
 
 TEST(Sink, OneKeyWithTheScoreOfTheSinkHasHalfTheProbability) {
-  const Problem p = one_head(1, 1);  // the score is 0.5 * 2 * 3
+  const Problem p = one_head_with_sink(1, 1);  // the score is 0.5 * 2 * 3
   const auto operands =
       completed<Quad>(p, {.query = {2}, .key = {3}, .value = {7}, .dy = {5}, .sink = {3}}, {});
   EXPECT_EQ(operands.softmax_sum[0], 2);
@@ -55,7 +52,7 @@ TEST(Sink, OneKeyWithTheScoreOfTheSinkHasHalfTheProbability) {
 TEST(Sink, IsInTheGivenStatisticsAndNotAddedAgain) {
   // The call of the first test, but with the given sum 8. This halves P and the probability of the
   // sink.
-  const Problem p = one_head(1, 3);
+  const Problem p = one_head_with_sink(1, 3);
   auto operands = completed<Quad>(
       p, {.query = {0}, .key = {5, 8, 1}, .value = {1, 2, 3}, .dy = {2}, .sink = {0}}, {});
   operands.softmax_sum = {8};
@@ -63,7 +60,7 @@ TEST(Sink, IsInTheGivenStatisticsAndNotAddedAgain) {
 }
 
 TEST(Sink, FullyMaskedRowHasTheProbabilityOfTheSinkOnly) {
-  Problem p = one_head(2, 1);  // mode 3: the first query is above the only key
+  Problem p = one_head_with_sink(2, 1);  // mode 3: the first query is above the only key
   p.sparse_mode = 3;
   p.atten_mask = spec::MaskShape::compressed;
   const OwnedSides sides = make_sides(p);
@@ -81,7 +78,7 @@ TEST(Sink, FullyMaskedRowHasTheProbabilityOfTheSinkOnly) {
 }
 
 TEST(Sink, GradientIsZeroForZeroDyAndForASinkFarBelowTheScores) {
-  const Problem p = one_head(1, 3);
+  const Problem p = one_head_with_sink(1, 3);
   Operands<Quad> operands = {
       .query = {2}, .key = {5, 8, 1}, .value = {1, 2, 3}, .dy = {0}, .sink = {0}};
   EXPECT_EQ((FlashAttentionScoreGrad<Quad>(p, completed<Quad>(p, operands, {}), {}).dsink(0)), 0);

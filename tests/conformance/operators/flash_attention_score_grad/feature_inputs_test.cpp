@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "assay/conformance/operators/flash_attention_score_grad.hpp"
+#include "view_values.hpp"
 
 namespace assay::conformance {
 namespace {
@@ -21,13 +22,6 @@ using spec::MaskShape;
 using spec::PseShape;
 using spec::StatisticsOrder;
 using spec::Striding;
-
-/// Returns the elements of a view in row-major order.
-std::vector<double> values(const spec::Tensor& tensor) {
-  std::vector<double> loaded;
-  for (const std::int64_t element : viewed_elements(tensor)) loaded.push_back(tensor.load(element));
-  return loaded;
-}
 
 /// Returns the element of the view at the row-major index `element`.
 double nth(const std::vector<double>& view, std::int64_t element) {

@@ -8,6 +8,7 @@
 #include "assay/conformance/attention/forward.hpp"
 #include "assay/conformance/operators/flash_attention_score_grad.hpp"
 #include "assay/reference/flash_attention_score_grad.hpp"
+#include "view_values.hpp"
 
 namespace assay::conformance {
 namespace {
@@ -33,12 +34,6 @@ FlashCase small_case(DType dtype = DType::bf16) {
                .scale_value = 0.25};
   c.seed = 11;
   return c;
-}
-
-std::vector<double> values(const spec::Tensor& tensor) {
-  std::vector<double> loaded;
-  for (const std::int64_t element : viewed_elements(tensor)) loaded.push_back(tensor.load(element));
-  return loaded;
 }
 
 /// Returns the mask as text: rows of '1' and '.', one slice after the other.

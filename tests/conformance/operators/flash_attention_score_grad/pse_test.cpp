@@ -8,6 +8,7 @@
 
 #include "assay/conformance/judge/arithmetic.hpp"
 #include "assay/conformance/operators/flash_attention_score_grad.hpp"
+#include "view_values.hpp"
 
 namespace assay::conformance {
 namespace {
@@ -48,12 +49,6 @@ double element(const spec::Tensor& tensor, const spec::Shape& index) {
   std::int64_t at = tensor.offset;
   for (std::size_t axis = 0; axis < index.size(); ++axis) at += index[axis] * tensor.strides[axis];
   return tensor.load(at);
-}
-
-std::vector<double> values(const spec::Tensor& tensor) {
-  std::vector<double> loaded;
-  for (const std::int64_t at : viewed_elements(tensor)) loaded.push_back(tensor.load(at));
-  return loaded;
 }
 
 double deviation(const std::vector<double>& numbers) {
