@@ -47,7 +47,7 @@ def main(build: Path, names_only: bool) -> int:
     listed = [line for line in LIST.read_text().splitlines() if not line.startswith("#")]
     missing = [name for name in listed if name not in labels]
     for name in missing:
-        print(f"{LIST.name} has '{name}', which is no test; remove or correct this line")
+        print(f"{LIST.name} has '{name}', which is not a test; remove or correct this line")
     if not names_only:
         for name, seconds in sorted(times_of(build).items()):
             if seconds >= LIMIT and name in labels and not labels[name] & AT_NIGHT:
