@@ -4,22 +4,13 @@
 
 #include "assay/device/scratchpad.hpp"
 #include "assay/optimized/schedules/gradient.hpp"
+#include "problems.hpp"
 
 namespace {
 
 using namespace assay;
 using namespace assay::optimized::schedules;
 using device::Pipe;
-
-device::Spec boundless_memories() {
-  device::Spec spec = device::a2();
-  spec.rates.l2_bandwidth.value = spec.rates.hbm_bandwidth.value = 1e18;
-  return spec;
-}
-
-double cycles(const Modelled& modelled, Pipe pipe) {
-  return modelled.share(pipe) * modelled.seconds * 1.8e9;
-}
 
 /// Returns an attention problem that gives each core `count` rounds. A round is a group of 4 x 4
 /// tiles that a core processes together.

@@ -4,6 +4,7 @@
 
 #include "assay/device/scratchpad.hpp"
 #include "assay/optimized/schedules/planner.hpp"
+#include "problems.hpp"
 
 namespace {
 
@@ -11,34 +12,24 @@ using namespace assay;
 using namespace assay::optimized::schedules;
 using device::Pipe;
 
-/// Returns a forward problem with eight heads in layout BNSD.
-Attention square(std::int64_t seq, bool causal = false, std::int64_t head_dim = 128) {
-  return {.heads = 8,
-          .heads_kv = 8,
-          .seq_q = seq,
-          .seq_kv = seq,
-          .head_dim = head_dim,
-          .causal = causal,
-          .direction = Direction::forward};
-}
-
 Attention gradient_of(Attention attention) {
   attention.direction = Direction::gradient;
   return attention;
 }
 
-/// Returns variants of a forward problem. Each has one feature, for example rope.
+/// Returns a forward problem with eight heads in layout BNSD.
+Attention forward(std::int64_t seq, bool causal = false) {
+  Attention attention = square(seq, causal);
+  attention.direction = Direction::forward;
+  return attention;
+}
+
+/// Returns variants of a forward problem, also of a short one and of large or shared heads.
 std::vector<Attention> modes() {
-  const Attention dense = square(512);
-  std::vector<Attention> all = {dense, square(512, true), square(512, false, 192), square(60)};
+  const Attention dense = forward(512);
+  std::vector<Attention> all = variants_of(dense);
+  all.push_back(forward(60));
   const auto add = [&](const auto& change) { change(all.emplace_back(dense)); };
-  add([](Attention& a) { a.listed = {{.seq_q = 512, .seq_kv = 512, .before = 200, .after = 9}}; });
-  add([](Attention& a) {
-    a.listed = {{.count = 3, .seq_q = 512, .seq_kv = 512}, {.seq_q = 200, .seq_kv = 90}};
-  });
-  add([](Attention& a) { a.head_dim_rope = 64; });
-  add([](Attention& a) { a.head_dim_v = 64; });
-  add([](Attention& a) { a.element = {4}; });
   add([](Attention& a) { a.head_dim = 768; });
   add([](Attention& a) { a.heads_kv = 2; });
   add([](Attention& a) {
@@ -171,7 +162,7 @@ TEST(ForwardBuffers, FitEveryMemoryAndFaultIfItIsOneByteTooSmall) {
 }
 
 TEST(ForwardBuffers, VendorsTilesEndAtTheOffsetsCountedByHand) {
-  const auto all = buffers_of(square(4096), Forward{}, device::a2());
+  const auto all = buffers_of(forward(4096), Forward{}, device::a2());
   // L1: two buffers each for tiles of query, key, value and P. UB: scores, products and sums of 64
   // rows, and 64 bytes per row. L2: three tiles of scores and P, and three products, on 24 cores.
   EXPECT_EQ(occupied(all, "L1"), 4 * 2 * 32 * 1024);
@@ -188,21 +179,21 @@ TEST(ForwardPlanner, TakesLessTimeThanItsGradient) {
     EXPECT_LT(plans(a, spec).front().modelled.seconds, gradients.front().modelled.seconds)
         << a.head_dim;
   }
-  EXPECT_FALSE(plans(gradient_of(square(512, true)), spec).empty());
+  EXPECT_FALSE(plans(gradient_of(forward(512, true)), spec).empty());
 }
 
 TEST(ForwardPlanner, TakesLongerForLongerSequences) {
   for (const bool causal : {false, true}) {
     double before = 0;
     for (const std::int64_t seq : {128, 512, 1024, 2048, 4096, 8192, 16384}) {
-      const double seconds = plans(square(seq, causal), device::a2()).front().modelled.seconds;
+      const double seconds = plans(forward(seq, causal), device::a2()).front().modelled.seconds;
       EXPECT_GT(seconds, before) << seq;
       before = seconds;
     }
   }
   // Four times as many scores take nearly four times as long.
   const auto seconds = [](std::int64_t seq) {
-    return plans(square(seq), device::a2()).front().modelled.seconds;
+    return plans(forward(seq), device::a2()).front().modelled.seconds;
   };
   EXPECT_NEAR(seconds(16384) / seconds(8192), 4, 0.2);
 }
@@ -218,7 +209,7 @@ TEST(ForwardPlanner, IsNeverSlowerThanTheVendor) {
 
 TEST(ForwardPlanner, BeatsTheVendorOnLongSequences) {
   for (const bool causal : {false, true}) {
-    const Attention a = square(8192, causal);
+    const Attention a = forward(8192, causal);
     const double ours = plans(a, device::a2()).front().modelled.seconds;
     EXPECT_GT(vendor_plans(a, device::a2()).front().modelled.seconds, 1.08 * ours);
   }
@@ -228,8 +219,8 @@ TEST(ForwardPlanner, AMaskSavesTimeAndAMaskTensorCostsTime) {
   const auto seconds = [](const Attention& a) {
     return plans(a, device::a2()).front().modelled.seconds;
   };
-  EXPECT_LT(seconds(square(8192, true)), 0.6 * seconds(square(8192)));
-  EXPECT_GT(seconds(modes().back()), seconds(square(512)));
+  EXPECT_LT(seconds(forward(8192, true)), 0.6 * seconds(forward(8192)));
+  EXPECT_GT(seconds(modes().back()), seconds(forward(512)));
 }
 
 TEST(ForwardPlanner, SharesTheWorkOfUnequalSequences) {
@@ -269,15 +260,15 @@ TEST(ForwardPlanner, HasTheDocumentedRatioToTheGradient) {
 }
 
 TEST(ForwardReport, NamesTheFastestTheNextAndTheVendors) {
-  const std::string text = report(square(8192), device::a2());
+  const std::string text = report(forward(8192), device::a2());
   // Eight heads of 8192 x 128 numbers of query, key, value and output, and the statistics.
   for (const char* part :
        {"global memory: at least 50331648 B read, 20971520 B written",
         "fastest schedule, in the event model: row blocks", "limited most by L2",
         "next: ", "vendor's 128 x 1024", " times as long", "  UB sums: ", "; L2 at ", "; HBM at "})
     EXPECT_NE(text.find(part), std::string::npos) << part;
-  EXPECT_EQ(report(gradient_of(square(512)), device::a2()).find("at least 3"), std::string::npos);
-  EXPECT_NE(trace(square(512), device::a2()).find("\"ph\": \"X\""), std::string::npos);
+  EXPECT_EQ(report(gradient_of(forward(512)), device::a2()).find("at least 3"), std::string::npos);
+  EXPECT_NE(trace(forward(512), device::a2()).find("\"ph\": \"X\""), std::string::npos);
 }
 
 }  // namespace

@@ -4,6 +4,7 @@
 
 #include "assay/device/scratchpad.hpp"
 #include "assay/optimized/schedules/stream.hpp"
+#include "problems.hpp"
 
 namespace {
 
@@ -11,16 +12,6 @@ using namespace assay;
 using namespace assay::optimized::schedules;
 using device::Cycles;
 using device::Pipe;
-
-device::Spec boundless_memories() {
-  device::Spec spec = device::a2();
-  spec.rates.l2_bandwidth.value = spec.rates.hbm_bandwidth.value = 1e18;
-  return spec;
-}
-
-double cycles(const Modelled& modelled, Pipe pipe) {
-  return modelled.share(pipe) * modelled.seconds * 1.8e9;
-}
 
 TEST(Gemm, OneTileTakesItsLoadsItsProductAndItsDrain) {
   // The modelled time of one tile. Two operands of 32 KiB are loaded one after the other at 88 B a

@@ -5,22 +5,13 @@
 #include <algorithm>
 
 #include "assay/device/scratchpad.hpp"
+#include "problems.hpp"
 
 namespace {
 
 using namespace assay;
 using namespace assay::optimized::schedules;
 using device::Pipe;
-
-/// Returns an attention problem with eight heads in layout BNSD.
-Attention square(std::int64_t seq, bool causal = false, std::int64_t head_dim = 128) {
-  return {.heads = 8,
-          .heads_kv = 8,
-          .seq_q = seq,
-          .seq_kv = seq,
-          .head_dim = head_dim,
-          .causal = causal};
-}
 
 /// Returns the costs of dropout and of a bias with two bytes per score.
 Features biased_and_dropped() {
@@ -33,27 +24,18 @@ Features biased_and_dropped() {
           .tensors = {std::int64_t{1} << 20}};
 }
 
-/// Returns variants of an attention problem. Each has one feature, for example rope.
+/// Returns variants of an attention problem, one of them with a bias and dropout.
 std::vector<Attention> modes() {
-  const Attention dense = square(512);
-  std::vector<Attention> all = {dense, square(512, true), square(512, false, 192)};
-  const auto add = [&](const auto& change) { change(all.emplace_back(dense)); };
-  add([](Attention& a) { a.listed = {{.seq_q = 512, .seq_kv = 512, .before = 200, .after = 9}}; });
-  add([](Attention& a) {
-    a.listed = {{.count = 3, .seq_q = 512, .seq_kv = 512}, {.seq_q = 200, .seq_kv = 90}};
-  });
-  add([](Attention& a) { a.head_dim_rope = 64; });
-  add([](Attention& a) { a.head_dim_v = 64; });
-  add([](Attention& a) { a.element = {4}; });
-  add([](Attention& a) { a.features = biased_and_dropped(); });
+  std::vector<Attention> all = variants_of(square(512));
+  all.push_back(square(512));
+  all.back().features = biased_and_dropped();
   return all;
 }
 
 /// Returns how many cycles one queue is busy per tile. This is the difference between two problems,
 /// one of which has one round more on every core.
 double of_tile(const Woven& woven, Pipe pipe, const Attention& like = {}) {
-  device::Spec spec = device::a2();
-  spec.rates.l2_bandwidth.value = spec.rates.hbm_bandwidth.value = 1e18;
+  const device::Spec spec = boundless_memories();
   const auto cycles = [&](std::int64_t rounds) {
     Attention attention = like;
     attention.heads = attention.heads_kv = 24 * rounds;
@@ -301,13 +283,6 @@ TEST(Planner, ChoosesAnotherScheduleWhereACapacityShrinksByOneByte) {
   EXPECT_NE(after.front().to_text(), before);
   spec.memories.ub.value = 0;
   EXPECT_TRUE(plans(square(8192), spec).empty());
-}
-
-std::int64_t occupied(const std::vector<assay::optimized::Buffer>& all, const std::string& memory) {
-  std::int64_t last = 0;
-  for (const auto& buffer : all)
-    if (buffer.memory == memory) last = std::max(last, (buffer.offset + buffer.size).count);
-  return last;
 }
 
 std::vector<assay::optimized::Buffer> buffers_of_plan(const Attention& a,

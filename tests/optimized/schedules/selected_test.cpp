@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "assay/device/scratchpad.hpp"
+#include "problems.hpp"
 
 namespace {
 
@@ -45,12 +46,6 @@ std::vector<Selection> published() {
     s.demand = {{576, 32}};
   });
   return all;
-}
-
-device::Spec boundless_memories() {
-  device::Spec spec = device::a2();
-  spec.rates.l2_bandwidth.value = spec.rates.hbm_bandwidth.value = 1e18;
-  return spec;
 }
 
 /// Returns the number of cycles in which one queue of a core is busy, if the core processes `count`
@@ -133,13 +128,6 @@ TEST(ByBlock, CutsTheKeysOfABlock) {
   const auto all = plans(s, device::a2());
   ASSERT_TRUE(std::holds_alternative<ByBlock>(all.front().schedule));
   EXPECT_EQ(std::get<ByBlock>(all.front().schedule).cuts, 2);
-}
-
-std::int64_t occupied(const std::vector<assay::optimized::Buffer>& all, const std::string& memory) {
-  std::int64_t last = 0;
-  for (const auto& buffer : all)
-    if (buffer.memory == memory) last = std::max(last, (buffer.offset + buffer.size).count);
-  return last;
 }
 
 std::vector<assay::optimized::Buffer> buffers_of_plan(const Selection& s, const SelectedPlan& plan,
