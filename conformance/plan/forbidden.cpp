@@ -5,6 +5,8 @@
 #include <optional>
 #include <utility>
 
+#include "assay/parallel/loop.hpp"
+
 namespace assay::conformance {
 namespace {
 
@@ -81,9 +83,22 @@ bool is_broken(Survey& survey, std::size_t at, const ChoiceSpace& space, const A
 /// Returns exclusions of those combinations of values for which all sample calls in `space` break
 /// the same requirement. Each requirement gets one exclusion.
 std::vector<Exclusion> found_by(Survey& survey, const ChoiceSpace& space, const Asking& ask) {
+  std::vector<std::size_t> open;
+  for (std::size_t at = 0; at < survey.broken.size(); ++at)
+    if (!survey.is_free(at)) open.push_back(at);
+  std::vector<char> broken(open.size());  // char: several threads write
+  constexpr std::int64_t of_thread = 4;   // combinations for which a thread is worth its start
+  parallel::for_each(
+      std::ssize(open),
+      [&](std::int64_t k) {
+        const auto place = static_cast<std::size_t>(k);
+        broken[place] = is_broken(survey, open[place], space, ask) ? 1 : 0;
+      },
+      std::clamp<std::int64_t>(std::ssize(open) / of_thread, 1, parallel::thread_count(0)));
   std::map<std::string_view, std::vector<bool>> found;
-  for (std::size_t at = 0; at < survey.broken.size(); ++at) {
-    if (survey.is_free(at) || !is_broken(survey, at, space, ask)) continue;
+  for (std::size_t k = 0; k < open.size(); ++k) {
+    if (broken[k] == 0) continue;
+    const std::size_t at = open[k];
     auto& table = found[survey.broken[at]->front()];
     table.resize(survey.broken.size());
     table[at] = true;

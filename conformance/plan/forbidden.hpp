@@ -48,7 +48,7 @@ auto drawn_legally(Draw&& draw) {
 
 /// A function that makes a call from the chosen values and random number `lot`, and returns the
 /// requirements that forbid it. It checks only the ids in `among`; if `among` is empty, it checks
-/// all.
+/// all. Several threads may call it at the same time.
 using Asking = std::function<std::vector<std::string_view>(
     const Choice& choice, std::uint64_t lot, std::span<const std::string_view> among)>;
 
