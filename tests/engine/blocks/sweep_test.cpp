@@ -272,6 +272,14 @@ TEST(BlockSweep, KeysAreFinishedWhenNoLaterQueryAttendsToThem) {
   for (const auto* one : {&dq, &of_keys, &dq, &dq, &dq, &of_keys})
     expected.insert(expected.end(), one->begin(), one->end());
   EXPECT_EQ(order_of_blocks(head, PairsOfHead(head), shape), expected);
+
+  // Its group of queries, which a kernel sums separately, ends with the third block of queries.
+  BlockShape in_groups = shape;
+  in_groups.rows_of_part = 48;
+  expected.clear();
+  for (const auto* one : {&dq, &dq, &of_keys, &dq, &dq, &of_keys})
+    expected.insert(expected.end(), one->begin(), one->end());
+  EXPECT_EQ(order_of_blocks(head, PairsOfHead(head), in_groups), expected);
 }
 
 TEST(BlockSweep, ARowThatAttendsToNothingHasNoError) {
