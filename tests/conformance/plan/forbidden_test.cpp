@@ -44,6 +44,18 @@ TEST(Forbidden, IsWhatEveryRepresentativeBreaks) {
     EXPECT_TRUE(space.feasible(free));
 }
 
+// Several threads look for these combinations.
+TEST(Forbidden, EachOfManyCombinationsIsFound) {
+  const auto is_forbidden = [](std::size_t a, std::size_t b) { return (a + b) % 2 == 0; };
+  const ChoiceSpace space =
+      with_forbidden({{12, 12}, {}}, {}, [&](const Choice& choice, std::uint64_t, auto) {
+        return is_forbidden(choice[0], choice[1]) ? Ids{"pair"} : Ids{};
+      });
+  for (std::size_t a = 0; a < 12; ++a)
+    for (std::size_t b = 0; b < 12; ++b)
+      EXPECT_EQ(space.feasible({a, b}), !is_forbidden(a, b)) << a << ' ' << b;
+}
+
 TEST(Forbidden, TriplesAreCheckedOnlyIfNamed) {
   const ChoiceSpace space = with_forbidden({{3, 2, 2}, {}}, {}, broken);
   EXPECT_TRUE(space.feasible({0, 1, 1}));
