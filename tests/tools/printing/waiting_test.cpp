@@ -56,6 +56,24 @@ TEST(Waiting, LineOnATerminalIsDrawnAndErased) {
   EXPECT_TRUE(text.ends_with("\r\x1b[K")) << text;
 }
 
+TEST(Waiting, EachWorkHasItsOwnMessages) {
+  const cli::Registry registry;
+  std::ostringstream out, err;
+  const cli::Context context{
+      .registry = registry, .out = out, .err = err, .stop = never_stop, .command_line = "test"};
+  {
+    cli::Waiting waiting(context, {.what = "a short work"});  // the first message after 10 s
+    waiting.phase("the first step");
+    waiting.stop();
+    std::this_thread::sleep_for(short_enough);
+    waiting.begin({.what = "a long work", .is_foreign = true});
+    std::this_thread::sleep_for(long_enough);
+    waiting.stop();
+    std::this_thread::sleep_for(long_enough);
+  }
+  EXPECT_EQ(err.str(), "a long work: 2 s so far\n");
+}
+
 TEST(Waiting, TimesAreWrittenAsPeopleReadThem) {
   EXPECT_EQ(cli::duration_text(0.2), "1 s");
   EXPECT_EQ(cli::duration_text(125), "2 min 05 s");

@@ -27,11 +27,17 @@ class CasePrinter final : public conformance::SweepListener {
 /// must stop its output before other listeners print.
 class SlowCasePrinter final : public conformance::SweepListener {
  public:
-  void on_case(const conformance::CaseReport&, std::int64_t) override { waiting_.reset(); }
+  void on_case(const conformance::CaseReport&, std::int64_t) override { end(); }
   void begin(const Context& context, std::string what) {
-    waiting_.emplace(context, Task{.what = std::move(what)});
+    Task task{.what = std::move(what)};
+    if (waiting_)
+      waiting_->begin(std::move(task));
+    else
+      waiting_.emplace(context, std::move(task));
   }
-  void end() { waiting_.reset(); }
+  void end() {
+    if (waiting_) waiting_->stop();
+  }
 
  private:
   std::optional<Waiting> waiting_;
