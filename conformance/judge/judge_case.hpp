@@ -152,12 +152,11 @@ struct SecondRun {
 /// Runs the kernel a second time. The outputs must have the same bytes as in the `first` run. The
 /// outputs are compared immediately, so that they need not be stored.
 template <class Op>
-SecondRun run_again(const Case<Op>& c, const typename Op::Inputs& inputs,
-                    spec::Implementation<Op>& kernel, Borrowing borrowing,
-                    const typename Op::Outputs& first) {
+SecondRun run_again(const Case<Op>& c, const Borrowed<Op>& borrowed,
+                    spec::Implementation<Op>& kernel, const typename Op::Outputs& first) {
   if (Suite<Op>::multiply_adds(c.problem) > rerun_limit)
     return {{}, {{.rule = FindingRule::note, .fact = FactKind::no_second_run}}};
-  Run<Op> run = run_once(c, inputs, kernel, borrowing);
+  Run<Op> run = run_once(c, borrowed, kernel);
   SecondRun second{.failure = std::move(run.failure),
                    .findings = std::move(run.findings),
                    .changed_inputs = run.changed_inputs};
@@ -221,14 +220,14 @@ Answers<Op> answers_of(PreparedCase<Op>& prepared, spec::Implementation<Op>& ker
   Answers<Op> answers{.numerics = numerics_of(kernel, c.problem)};
   const Asked<Op> given(c, prepared.inputs(answers.numerics),
                         reading != nullptr ? *reading : answers.numerics);
-  answers.run = run_once(given.asked(), given.inputs(), kernel, prepared.borrowing());
+  const Borrowed<Op> borrowed(given.inputs(), kernel, prepared.borrowing());
+  answers.run = run_once(given.asked(), borrowed, kernel);
   answers.metrics = asked("metrics", [&] { return kernel.metrics(); });
   if (reading != nullptr && are_outputs_disputed<Op>) answers.numerics = *reading;
   if (given.is_moved() && reading == nullptr)
     answers.place = Suite<Op>::place_of_inputs(given.asked().problem);
   if (!answers.run.failure && answers.numerics.order == spec::Order::fixed)
-    answers.second =
-        run_again(given.asked(), given.inputs(), kernel, prepared.borrowing(), answers.run.outputs);
+    answers.second = run_again(given.asked(), borrowed, kernel, answers.run.outputs);
   const bool has_changed =
       answers.run.changed_inputs || (answers.second && answers.second->changed_inputs);
   if (has_changed && !given.is_moved()) prepared.make_again();

@@ -154,16 +154,19 @@ struct ViewOf {
   spec::Shape shape, strides;
 };
 
-/// Gives the inputs to a kernel, and detects whether the kernel changes them.
-template <class Inputs>
+/// Gives the inputs to a kernel for one or more runs, and detects whether the kernel changes them.
+template <class Op>
 class Borrowed {
  public:
-  /// Keeps a reference to the inputs. `borrowing`: whether the kernel gets a copy; empty if the
-  /// kernel runs in another process.
-  Borrowed(const Inputs& inputs, std::optional<Borrowing> borrowing)
-      : inputs_(inputs), is_watched_(borrowing.has_value()) {
+  using Inputs = typename Op::Inputs;
+
+  /// Keeps a reference to the inputs. `borrowing`: whether the kernel gets a copy. A kernel that
+  /// runs in another process needs none, and cannot change them.
+  Borrowed(const Inputs& inputs, const spec::Implementation<Op>& kernel,
+           Borrowing borrowing = Borrowing::copy)
+      : inputs_(inputs), is_watched_(!spec::runs_elsewhere(kernel)) {
     if (!is_watched_) return;
-    if (*borrowing == Borrowing::copy) {
+    if (borrowing == Borrowing::copy) {
       copy_ = inputs;
       return;
     }
@@ -233,13 +236,11 @@ struct Run {
 };
 
 template <class Op>
-Run<Op> run_once(const Case<Op>& c, const typename Op::Inputs& inputs,
-                 spec::Implementation<Op>& kernel, Borrowing borrowing = Borrowing::copy) {
+Run<Op> run_once(const Case<Op>& c, const Borrowed<Op>& borrowed,
+                 spec::Implementation<Op>& kernel) {
   Run<Op> run{.outputs = make_outputs(c), .failure = {}, .findings = {}};
   std::vector<ViewOf> given;
   for (const TensorOf& output : all_tensors(run.outputs)) given.emplace_back(*output.tensor);
-  const Borrowed<typename Op::Inputs> borrowed(
-      inputs, spec::runs_elsewhere(kernel) ? std::nullopt : std::optional(borrowing));
   const auto fail = [&](Decision decision) {
     run.findings.push_back({.rule = FindingRule::structure, .fact = decision.fact});
     run.failure = std::move(decision);

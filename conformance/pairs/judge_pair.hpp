@@ -116,7 +116,7 @@ Called<Op> call_and_judge(const Case<Op>& c, const typename Op::Inputs& inputs,
       called.report = std::move(*stopped);
     } else {
       detail::Answers<Op> answers{.numerics = numerics_of(kernel, c.problem)};
-      answers.run = run_once(c, inputs, kernel);
+      answers.run = run_once(c, Borrowed<Op>(inputs, kernel), kernel);
       answers.metrics = asked("metrics", [&] { return kernel.metrics(); });
       called.has_outputs = !answers.run.failure;
       called.run = answers.run;

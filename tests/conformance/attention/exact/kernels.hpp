@@ -28,7 +28,7 @@ inline std::unique_ptr<spec::Implementation<Op>> kernel_named(std::string_view n
 
 inline Op::Outputs outputs_of(spec::Implementation<Op>& kernel, const Case<Op>& c,
                               const Op::Inputs& inputs) {
-  return run_once(c, inputs, kernel).outputs;
+  return run_once(c, Borrowed(inputs, kernel), kernel).outputs;
 }
 
 }  // namespace assay::conformance::exact_case_test
