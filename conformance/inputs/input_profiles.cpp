@@ -41,7 +41,8 @@ void fill_with(Tensor& tensor, std::uint32_t bits) {
   repeat(tensor, static_cast<std::uint16_t>(bits));
 }
 
-Tensor unfilled(const spec::Parameter& parameter) {
+/// Returns a tensor of which every byte is `fill`, or 0 if the tensor is sparse.
+Tensor filled_with(std::byte fill, const spec::Parameter& parameter) {
   Tensor tensor{.dtype = parameter.dtype,
                 .shape = parameter.shape,
                 .strides = parameter.strides,
@@ -51,18 +52,20 @@ Tensor unfilled(const spec::Parameter& parameter) {
   if (spec::is_sparse(parameter))
     tensor.bytes = spec::Storage::sparse(bytes);
   else
-    tensor.bytes.resize(bytes);
+    tensor.bytes.assign(bytes, fill);
   return tensor;
 }
 
 }  // namespace
 
 Tensor guarded_tensor(const spec::Parameter& parameter) {
-  Tensor tensor = unfilled(parameter);
-  if (spec::is_fp16_bf16_fp32(tensor.dtype))
+  constexpr std::byte mark{0xa5};
+  const bool is_float = spec::is_fp16_bf16_fp32(parameter.dtype);
+  Tensor tensor = filled_with(is_float ? std::byte{} : mark, parameter);
+  if (is_float)
     fill_with(tensor, marked_nan(tensor.dtype, 0x1a));
-  else
-    repeat(tensor, std::uint8_t{0xa5});
+  else if (tensor.bytes.is_sparse())
+    repeat(tensor, mark);
   return tensor;
 }
 
@@ -79,7 +82,7 @@ Tensor restrided(const Tensor& tensor, const spec::Parameter& parameter) {
 std::uint32_t poison_of(DType dtype) { return marked_nan(dtype, 0x25); }
 
 Tensor poisoned_tensor(const spec::Parameter& parameter) {
-  Tensor tensor = unfilled(parameter);
+  Tensor tensor = filled_with({}, parameter);
   fill_with(tensor, poison_of(tensor.dtype));
   return tensor;
 }
