@@ -371,12 +371,13 @@ ExitCode refuse_for_memory(std::ostream& err) {
 
 /// Makes the allocator return the freed memory of large tensors to the system. By default glibc
 /// keeps hundreds of MiB, because several threads of a sweep allocate large tensors. Keeps up to
-/// 64 MiB of small blocks: the next small case needs them again, and new pages cost time.
+/// 128 MiB of smaller blocks, such as compressed masks: the next case needs them again, and new
+/// pages cost time.
 void return_large_blocks() {
 #ifdef M_ARENA_MAX
   mallopt(M_ARENA_MAX, 2);
-  mallopt(M_MMAP_THRESHOLD, 512 << 10);
-  mallopt(M_TRIM_THRESHOLD, 64 << 20);
+  mallopt(M_MMAP_THRESHOLD, 8 << 20);
+  mallopt(M_TRIM_THRESHOLD, 128 << 20);
   mallopt(M_TOP_PAD, 512 << 10);
 #endif
 }

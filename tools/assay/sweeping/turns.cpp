@@ -58,6 +58,7 @@ void Turns::begin(std::size_t turn) {
 void Turns::called(std::size_t turn) {
   std::unique_lock lock(mutex_);
   states_[turn] = State::called;
+  is_calling_ = false;
   if (weights_[turn] == 0)
     judge(turn, lock);
   else

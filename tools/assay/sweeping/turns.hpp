@@ -29,7 +29,7 @@ class Turns {
  public:
   /// Maximum memory of the cases in progress, in the units of `SweepPart::weight`. A case that
   /// needs more runs alone.
-  static constexpr std::int64_t most_weight = std::int64_t{1} << 20;
+  static constexpr std::int64_t most_weight = std::int64_t{1} << 24;
   /// Maximum number of cases in progress per thread.
   static constexpr std::size_t most_turns = 32;
 
