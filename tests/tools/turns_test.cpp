@@ -162,7 +162,7 @@ TEST(Turns, HeavyTurnsRunAloneAndTheirCallerJudgesThem) {
 TEST(Turns, LoopsOfATurnWithoutCompanyUseAllThreads) {
   const std::int64_t half = Turns::most_weight / 2;
   std::vector<std::int64_t> threads(4);
-  Turns turns({half, half + 1, half, half + 1}, 2, nothing,
+  Turns turns({half, half + 1, half, half + 1, half, half, half, half}, 2, nothing,
               [&](std::size_t turn) { threads[turn] = parallel::thread_count(0); });
   for (std::size_t turn = 0; turn < 4; ++turn) {
     call(turns, turn);
@@ -174,6 +174,19 @@ TEST(Turns, LoopsOfATurnWithoutCompanyUseAllThreads) {
   }
   const std::int64_t all = parallel::thread_count(0);
   EXPECT_EQ(threads, (std::vector<std::int64_t>{1, all, 1, all}));
+}
+
+TEST(Turns, LoopsOfTheLastTurnUseAllThreads) {
+  std::vector<std::int64_t> threads(6);
+  Turns turns(of_weight(6, 1), 2, nothing,
+              [&](std::size_t turn) { threads[turn] = parallel::thread_count(0); });
+  for (std::size_t turn = 0; turn < 6; ++turn) {
+    call(turns, turn);
+    turns.wait_for(turn);
+    turns.end(turn);
+  }
+  EXPECT_EQ(threads.front(), 1);
+  EXPECT_EQ(threads.back(), parallel::thread_count(0));
 }
 
 TEST(Turns, CallerJudgesTurnsOneByOneIfThereAreNoThreads) {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <exception>
+#include <numeric>
 #include <optional>
 #include <system_error>
 #include <utility>
@@ -26,6 +27,7 @@ Turns::Turns(std::vector<std::int64_t> weights, std::size_t threads, Work prepar
       prepare_(std::move(prepare)),
       judge_(std::move(judge)),
       states_(weights_.size(), State::waiting),
+      left_(std::accumulate(weights_.begin(), weights_.end(), std::int64_t{0})),
       reach_(reach_of(0)),
       ahead_(reach_of(reach_)) {
   try {
@@ -110,19 +112,23 @@ std::size_t Turns::to_judge() const {
   return weights_.size();
 }
 
-/// Returns whether there is memory for enough such cases at a time to occupy all threads. Otherwise
-/// the loops inside the case use all of them.
+/// Returns whether other cases will occupy the other threads while this case is judged: there is
+/// memory for as many such cases at a time, and enough cases are left. Otherwise the loops inside
+/// the case use all threads.
 bool Turns::has_company(std::size_t turn) const {
-  return weights_[turn] <= most_weight / static_cast<std::int64_t>(wanted_);
+  const auto threads = static_cast<std::int64_t>(wanted_);
+  return weights_[turn] <= std::min(most_weight, left_ / 2) / threads;
 }
 
 void Turns::judge(std::size_t turn, std::unique_lock<std::mutex>& lock) {
   states_[turn] = State::at_work;
+  left_ -= weights_[turn];
+  const bool is_alone = wanted_ > 0 && has_company(turn);
   lock.unlock();
   std::exception_ptr failure;
   {
     std::optional<parallel::Alone> alone;
-    if (wanted_ > 0 && has_company(turn)) alone.emplace();
+    if (is_alone) alone.emplace();
     try {
       judge_(turn);
     } catch (...) {

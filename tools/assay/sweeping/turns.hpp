@@ -82,6 +82,7 @@ class Turns {
   std::mutex mutex_;
   std::condition_variable moved_;
   std::vector<State> states_;
+  std::int64_t left_;           ///< total weight of the turns that no thread has begun to judge
   std::size_t next_ = 0;        ///< next turn to prepare
   std::size_t first_ = 0;       ///< first turn that has not ended
   std::size_t begun_ = 0;       ///< turns that have begun
