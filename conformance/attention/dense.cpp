@@ -56,34 +56,28 @@ class Reader {
         query_(*operands.query, p.input_layout, query_extents(p)),
         key_(*operands.key, p.input_layout, key_extents(p)),
         value_(*operands.value, p.input_layout, value_extents(p)) {
-    if (operands.dy != nullptr) {
-      dy_.emplace(*operands.dy, p.input_layout, dy_extents(p));
-      attention_in_.emplace(*operands.attention_in, p.input_layout, dy_extents(p));
-    }
+    if (operands.dy != nullptr) dy_.emplace(*operands.dy, p.input_layout, dy_extents(p));
     if (p.head_dim_rope == 0) return;
     query_.append(*operands.query_rope, p.input_layout, p.head_dim_rope);
     key_.append(*operands.key_rope, p.input_layout, p.head_dim_rope);
   }
 
   HeadRows operator()(std::int64_t head) const {
+    HeadRows rows = queries_and_keys(head);
     const std::int64_t b = head / p_.heads_kv, kv = head % p_.heads_kv, group = p_.group();
-    return {.query = query_.rows(b, kv * group, group),
-            .key = key_.rows(b, kv, 1),
-            .value = value_.rows(b, kv, 1),
-            .dy = rows_of(dy_, b, kv),
-            .attention_in = rows_of(attention_in_, b, kv)};
+    rows.value = value_.rows(b, kv, 1);
+    if (dy_) rows.dy = dy_->rows(b, kv * group, group);
+    return rows;
+  }
+  HeadRows queries_and_keys(std::int64_t head) const {
+    const std::int64_t b = head / p_.heads_kv, kv = head % p_.heads_kv, group = p_.group();
+    return {.query = query_.rows(b, kv * group, group), .key = key_.rows(b, kv, 1)};
   }
 
  private:
-  std::vector<double> rows_of(const std::optional<Source>& source, std::int64_t b,
-                              std::int64_t kv) const {
-    if (!source) return {};
-    return source->rows(b, kv * p_.group(), p_.group());
-  }
-
   const Op::Problem& p_;
   Source query_, key_, value_;
-  std::optional<Source> dy_, attention_in_;
+  std::optional<Source> dy_;
 };
 
 /// If not all rows are kept in memory: the number of query and key elements that are in memory at a
@@ -194,15 +188,24 @@ Dense::Dense(const Op::Problem& p, const Operands& operands,
       heads_(static_cast<std::size_t>(p.batch * p.heads_kv)),
       softmax_max_(first_replicas(operands.softmax_max, p, queries)),
       softmax_sum_(first_replicas(operands.softmax_sum, p, queries)) {
+  if (operands.attention_in != nullptr)
+    attention_in_.emplace(*operands.attention_in, p.input_layout, dy_extents(p));
   const Reader read(problem, operands_);
   for (std::size_t k = 0; k < heads_.size(); ++k) {
-    HeadRows head = read(static_cast<std::int64_t>(k));
+    const auto number = static_cast<std::int64_t>(k);
+    HeadRows head = held_ == Held::all ? read(number) : read.queries_and_keys(number);
     for (const auto* rows : {&head.query, &head.key})
       largest_row = std::max(largest_row, largest_sum(*rows, width()));
     largest_query = std::max(largest_query, largest_norm(head.query, width()));
     largest_key = std::max(largest_key, largest_norm(head.key, width()));
     if (held_ == Held::all) heads_[k] = std::move(head);
   }
+}
+
+std::vector<double> Dense::attention_in(std::int64_t b, std::int64_t n, std::int64_t i) const {
+  std::vector<double> row(static_cast<std::size_t>(problem.head_dim_v));
+  attention_in_.value().read_row(b, n, i, row);
+  return row;
 }
 
 void Dense::each_chunk(

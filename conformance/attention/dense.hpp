@@ -3,12 +3,14 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <span>
 #include <vector>
 
 #include "assay/reference/dropout.hpp"
 #include "assay/reference/position_bias.hpp"
 #include "assay/spec/operators/flash_attention_score_grad.hpp"
+#include "assay/spec/tensor.hpp"
 #include "attention/key_pattern.hpp"
 
 namespace assay::conformance::attention {
@@ -40,7 +42,7 @@ GradientTensors gradient_tensors(const Op::Outputs& outputs);
 /// Rows of one key head and of the query heads that use it, converted to double. Query rows are
 /// ordered by n - kv * group, then by position.
 struct HeadRows {
-  std::vector<double> query, key, value, dy, attention_in;
+  std::vector<double> query, key, value, dy;
 };
 
 /// Selects the rows that a `Dense` keeps in memory: all rows, or only the rows of the heads that
@@ -49,8 +51,8 @@ enum class Held : std::uint8_t { all, visited };
 
 /// Copies of the input tensors of a case, converted to double, with rows in the order of
 /// Extents::row. In a query or key row the rope channels follow the main channels, because every
-/// formula sums over both. Keeps references to mask, pse and drop mask of `inputs`. Keeps
-/// references to all inputs if not all rows are in memory.
+/// formula sums over both. Keeps references to attention_in, mask, pse and drop mask of `inputs`.
+/// Keeps references to all inputs if not all rows are in memory.
 class Dense {
  public:
   Dense(const Op::Problem& problem, const Op::Inputs& inputs, Held held = Held::all);
@@ -73,9 +75,8 @@ class Dense {
   const double* dy(std::int64_t b, std::int64_t n, std::int64_t i) const {
     return head_of_query(b, n).dy.data() + place(b, n, i) * problem.head_dim_v;
   }
-  const double* attention_in(std::int64_t b, std::int64_t n, std::int64_t i) const {
-    return head_of_query(b, n).attention_in.data() + place(b, n, i) * problem.head_dim_v;
-  }
+  /// Reads the row from the tensor: the formulas need a row of attention_in only once or twice.
+  std::vector<double> attention_in(std::int64_t b, std::int64_t n, std::int64_t i) const;
   const double* key(std::int64_t b, std::int64_t kv, std::int64_t j) const {
     return head(b, kv).key.data() + j * width();
   }
@@ -121,6 +122,7 @@ class Dense {
 
   Operands operands_;
   Held held_;
+  std::optional<spec::HeadView> attention_in_;
   mutable std::vector<HeadRows> heads_;  ///< (b, kv)
   std::vector<double> softmax_max_, softmax_sum_;
 };

@@ -14,14 +14,14 @@ using spec::at;
 
 bool query_cancels(const Dense& dense, const spec::RowPosition& query) {
   const auto [b, n, i] = query;
-  const std::int64_t kv = n / dense.problem.group(), dim = dense.problem.head_dim_v;
-  const double* output = dense.attention_in(b, n, i);
+  const std::int64_t kv = n / dense.problem.group();
+  const std::vector<double> output = dense.attention_in(b, n, i);
   const reference::KeyRange keys = dense.key_pattern->range(query);
   for (std::int64_t j = keys.first; j < keys.last; ++j) {
     if (dense.key_pattern->times(b, n, i, j) == 0) continue;
     const double kappa = dense.kappa(b, n, i, j);
     const auto is_kept = [kappa](double o, double v) { return o == kappa * v; };
-    if (!std::equal(output, output + dim, dense.value(b, kv, j), is_kept)) return false;
+    if (!std::equal(output.begin(), output.end(), dense.value(b, kv, j), is_kept)) return false;
   }
   return true;
 }

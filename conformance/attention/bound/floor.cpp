@@ -21,9 +21,9 @@ void add_group(const Dense& dense, std::int64_t b, std::int64_t kv, double large
   for (std::int64_t n = kv * p.group(); n < (kv + 1) * p.group(); ++n)
     for (std::int64_t i = 0; i < p.length_q(b); ++i) {
       const double* dy = dense.dy(b, n, i);
-      const double* o = dense.attention_in(b, n, i);
+      const std::vector<double> o = dense.attention_in(b, n, i);
       double row = kappa * std::sqrt(norm_squared(dy, p.head_dim_v) * largest_value);
-      for (std::int64_t d = 0; d < p.head_dim_v; ++d) row += std::abs(dy[d] * o[d]);
+      for (std::int64_t d = 0; d < p.head_dim_v; ++d) row += std::abs(dy[d] * o[at(d)]);
       floor.query_row[at(dense.queries.row(b, n, i))] = row;
       add_scaled_abs(scale * row, dense.query(b, n, i), dense.width(),
                      floor.dk.data() + head * dense.width());

@@ -192,7 +192,7 @@ bool output_belongs(const Dense& dense, const spec::RowPosition& query,
                     const std::vector<double>& output) {
   const auto& [b, n, i] = query;
   const spec::FloatFormat format = spec::format_of(dense.problem.dtype);
-  const double* given = dense.attention_in(b, n, i);
+  const std::vector<double> given = dense.attention_in(b, n, i);
   for (std::size_t d = 0; d < output.size(); ++d) {
     const double ulp = std::max(std::ldexp(1.0, 1 - format.significand_bits) * std::abs(output[d]),
                                 std::ldexp(1.0, format.min_exponent + 1 - format.significand_bits));
@@ -295,7 +295,7 @@ AllRowTerms row_terms(const Dense& dense, const Arithmetic& n) {
       row.sum = dense.softmax_sum(number);
       row.live =
           row.max != -static_cast<double>(std::numeric_limits<float>::max()) && p.length_kv(b) > 0;
-      given_delta(dense, call, dense.dy(b, head, i), dense.attention_in(b, head, i), row);
+      given_delta(dense, call, dense.dy(b, head, i), dense.attention_in(b, head, i).data(), row);
     }
     if (own && !own_terms(dense, n, b, head, all)) inconsistent[static_cast<std::size_t>(task)] = 1;
     if (variant == nullptr || !variant->has_dlse()) return;

@@ -81,12 +81,13 @@ class RowOfSink {
  private:
   /// Returns the products of dy and the given attention_in, which the kernel reads exactly.
   Terms channels(const spec::RowPosition& q) const {
-    const double *const dy = dense_.dy(q.b, q.n, q.s), *const output =
-                                                           dense_.attention_in(q.b, q.n, q.s);
+    const double* const dy = dense_.dy(q.b, q.n, q.s);
+    const std::vector<double> output = dense_.attention_in(q.b, q.n, q.s);
     Terms terms = {.count = static_cast<double>(dense_.problem.head_dim_v)};
     for (std::int64_t d = 0; d < dense_.problem.head_dim_v; ++d) {
-      terms.value += dy[d] * output[d];
-      terms.magnitudes += std::abs(dy[d] * output[d]);
+      const double product = dy[d] * output[static_cast<std::size_t>(d)];
+      terms.value += product;
+      terms.magnitudes += std::abs(product);
     }
     terms.errors = 2 * n_.u * terms.magnitudes;
     return terms;

@@ -131,7 +131,7 @@ class FaultyGradients {
       for (const Pair& pair : pairs) max = std::max(max, pair.score);
       for (const Pair& pair : pairs) sum += std::exp(pair.score - max);
     }
-    double row_term = dot(dy, dense_.attention_in(b, n, i), dim_v);
+    double row_term = dot(dy, dense_.attention_in(b, n, i).data(), dim_v);
     if (fault_.own_row_term) {
       row_term = 0;
       for (const Pair& pair : pairs) row_term += std::exp(pair.score - max) / sum * pair.dprob;

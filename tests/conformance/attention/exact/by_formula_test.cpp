@@ -53,8 +53,9 @@ struct ByFormula {
     const auto [b, n, i] = query;
     const std::int64_t kv = n / dense.problem.group(), dim_v = dense.problem.head_dim_v;
     const double* const dy = dense.dy(b, n, i);
+    const std::vector<double> output = dense.attention_in(b, n, i);
     const double delta = attention::row_term(
-        on, call, engine::Products<double>{.sum = product(dy, dense.attention_in(b, n, i), dim_v)});
+        on, call, engine::Products<double>{.sum = product(dy, output.data(), dim_v)});
     const attention::Row<double> given = {dense.softmax_max(row), dense.softmax_sum(row), delta};
     for (const std::int64_t j : dense.key_pattern->keys(query)) {
       const auto times = static_cast<double>(dense.key_pattern->times(b, n, i, j));
