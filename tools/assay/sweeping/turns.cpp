@@ -75,7 +75,6 @@ bool Turns::is_judged(std::size_t turn) {
 void Turns::wait_for(std::size_t turn) {
   std::unique_lock lock(mutex_);
   while (states_[turn] != State::judged) {
-    if (std::exchange(is_calling_, false)) moved_.notify_all();
     const std::size_t next = states_[turn] == State::called ? turn : to_judge();
     if (next < weights_.size())
       judge(next, lock);
