@@ -49,7 +49,7 @@ attention::JudgedRows judged_rows_of(const CaseType& c) {
           judged_of(key_extents(c.problem), c.rows, c.seed + 1)};
 }
 
-/// Returns which rows the class Dense (copies of the inputs in double) keeps in memory: all rows,
+/// Returns which rows the class Dense (copies of the inputs in float) keeps in memory: all rows,
 /// or only the rows of a few heads at a time. The second choice is for large cases in which every
 /// row is judged.
 template <class Problem>

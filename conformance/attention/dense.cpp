@@ -31,14 +31,20 @@ class Source {
   }
 
   /// Returns the rows of heads n .. n + count - 1 in sequence b.
-  std::vector<double> rows(std::int64_t b, std::int64_t n, std::int64_t count) const {
+  std::vector<float> rows(std::int64_t b, std::int64_t n, std::int64_t count) const {
     const std::int64_t width = std::accumulate(dims_.begin(), dims_.end(), std::int64_t{0});
-    std::vector<double> rows(static_cast<std::size_t>(count * extents_.length(b) * width));
-    double* channels = rows.data();
+    std::vector<float> rows(static_cast<std::size_t>(count * extents_.length(b) * width));
+    std::vector<double> row(static_cast<std::size_t>(std::ranges::max(dims_)));
+    auto to = rows.begin();
     for (const std::int64_t end = n + count; n < end; ++n)
       for (std::int64_t s = 0; s < extents_.length(b); ++s)
-        for (std::size_t k = 0; k < views_.size(); channels += dims_[k++])
-          views_[k].read_row(b, n, s, {channels, static_cast<std::size_t>(dims_[k])});
+        for (std::size_t k = 0; k < views_.size(); ++k) {
+          const auto channels = std::span(row).first(static_cast<std::size_t>(dims_[k]));
+          views_[k].read_row(b, n, s, channels);
+          to = std::ranges::transform(channels, to, [](double x) {
+                 return static_cast<float>(x);
+               }).out;
+        }
     return rows;
   }
 
@@ -113,22 +119,22 @@ std::vector<double> elements_of(const spec::Tensor* tensor) {
 }
 
 /// Returns the largest sum of |x| over the channels of a row.
-double largest_sum(const std::vector<double>& rows, std::int64_t dim) {
+double largest_sum(const std::vector<float>& rows, std::int64_t dim) {
   double largest = 0;
   for (std::size_t first = 0; first < rows.size(); first += static_cast<std::size_t>(dim)) {
     double sum = 0;
     for (std::size_t d = 0; d < static_cast<std::size_t>(dim); ++d)
-      sum += std::abs(rows[first + d]);
+      sum += static_cast<double>(std::abs(rows[first + d]));
     largest = std::max(largest, sum);
   }
   return largest;
 }
 
 /// Returns the largest sum of x^2 over the channels of a row.
-double largest_norm(const std::vector<double>& rows, std::int64_t dim) {
+double largest_norm(const std::vector<float>& rows, std::int64_t dim) {
   double largest = 0;
   for (std::size_t first = 0; first < rows.size(); first += static_cast<std::size_t>(dim))
-    largest = std::max(largest, norm_squared(rows.data() + first, dim));
+    largest = std::max(largest, norm_squared(FloatRow(rows.data() + first), dim));
   return largest;
 }
 
@@ -139,7 +145,7 @@ spec::Extents widened(spec::Extents extents, std::int64_t by) {
 
 }  // namespace
 
-double norm_squared(const double* x, std::int64_t dim) {
+double norm_squared(FloatRow x, std::int64_t dim) {
   double sum = 0;
   for (std::int64_t d = 0; d < dim; ++d) sum += x[d] * x[d];
   return sum;
@@ -264,13 +270,13 @@ void Columns::add_sums(std::int64_t n, std::int64_t i, RowProducts& products) co
   // Only the steps of columns that the query attends to.
   const std::size_t first = static_cast<std::size_t>(before) / keys_of_step * keys_of_step;
   const std::size_t keys = padded_keys(static_cast<std::size_t>(after)) - first;
-  const auto sums = [&](const double* row, const std::vector<double>& matrix, std::int64_t dim,
+  const auto sums = [&](FloatRow row, const std::vector<double>& matrix, std::int64_t dim,
                         std::vector<double>& sum, std::vector<double>& absolute,
                         std::vector<double>& squares) {
     for (auto* numbers : {&sum, &absolute, &squares})
       numbers->resize(static_cast<std::size_t>(pitch_));
     engine::read_with(engine::Instructions::fastest, [&](auto compiled) {
-      multiply_row(compiled, row, {matrix.data() + first, dim, pitch_}, keys,
+      multiply_row(compiled, row.data(), {matrix.data() + first, dim, pitch_}, keys,
                    {sum.data() + first, absolute.data() + first, squares.data() + first});
     });
   };

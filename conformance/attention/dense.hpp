@@ -7,6 +7,7 @@
 #include <span>
 #include <vector>
 
+#include "assay/engine/blocks/operand.hpp"
 #include "assay/reference/dropout.hpp"
 #include "assay/reference/position_bias.hpp"
 #include "assay/spec/operators/flash_attention_score_grad.hpp"
@@ -17,8 +18,10 @@ namespace assay::conformance::attention {
 
 using Op = spec::FlashAttentionScoreGrad;
 
+using engine::FloatRow;
+
 /// Returns |x|^2 of the first `dim` channels.
-double norm_squared(const double* x, std::int64_t dim);
+double norm_squared(FloatRow x, std::int64_t dim);
 
 /// The tensors that the formulas of a case read; null for an absent tensor. A forward case has no
 /// dy, attention_in, softmax_max and softmax_sum.
@@ -39,17 +42,18 @@ struct GradientTensors {
 };
 GradientTensors gradient_tensors(const Op::Outputs& outputs);
 
-/// Rows of one key head and of the query heads that use it, converted to double. Query rows are
-/// ordered by n - kv * group, then by position.
+/// Rows of one key head and of the query heads that use it, converted to float, which represents
+/// the numbers of all input types exactly. Query rows are ordered by n - kv * group, then by
+/// position.
 struct HeadRows {
-  std::vector<double> query, key, value, dy;
+  std::vector<float> query, key, value, dy;
 };
 
 /// Selects the rows that a `Dense` keeps in memory: all rows, or only the rows of the heads that
 /// each_chunk() visits.
 enum class Held : std::uint8_t { all, visited };
 
-/// Copies of the input tensors of a case, converted to double, with rows in the order of
+/// Copies of the input tensors of a case, converted to float, with rows in the order of
 /// Extents::row. In a query or key row the rope channels follow the main channels, because every
 /// formula sums over both. Keeps references to attention_in, mask, pse and drop mask of `inputs`.
 /// Keeps references to all inputs if not all rows are in memory.
@@ -69,19 +73,19 @@ class Dense {
   bool has_gradient() const { return operands_.dy != nullptr; }
   /// Returns the number of channels of a query or key row: head_dim + head_dim_rope.
   std::int64_t width() const { return queries.dim; }
-  const double* query(std::int64_t b, std::int64_t n, std::int64_t i) const {
-    return head_of_query(b, n).query.data() + place(b, n, i) * width();
+  FloatRow query(std::int64_t b, std::int64_t n, std::int64_t i) const {
+    return FloatRow(head_of_query(b, n).query.data() + place(b, n, i) * width());
   }
-  const double* dy(std::int64_t b, std::int64_t n, std::int64_t i) const {
-    return head_of_query(b, n).dy.data() + place(b, n, i) * problem.head_dim_v;
+  FloatRow dy(std::int64_t b, std::int64_t n, std::int64_t i) const {
+    return FloatRow(head_of_query(b, n).dy.data() + place(b, n, i) * problem.head_dim_v);
   }
   /// Reads the row from the tensor: the formulas need a row of attention_in only once or twice.
   std::vector<double> attention_in(std::int64_t b, std::int64_t n, std::int64_t i) const;
-  const double* key(std::int64_t b, std::int64_t kv, std::int64_t j) const {
-    return head(b, kv).key.data() + j * width();
+  FloatRow key(std::int64_t b, std::int64_t kv, std::int64_t j) const {
+    return FloatRow(head(b, kv).key.data() + j * width());
   }
-  const double* value(std::int64_t b, std::int64_t kv, std::int64_t j) const {
-    return head(b, kv).value.data() + j * problem.head_dim_v;
+  FloatRow value(std::int64_t b, std::int64_t kv, std::int64_t j) const {
+    return FloatRow(head(b, kv).value.data() + j * problem.head_dim_v);
   }
   /// Returns the softmax maximum of the query row with this number.
   double softmax_max(std::int64_t row) const { return softmax_max_[static_cast<std::size_t>(row)]; }

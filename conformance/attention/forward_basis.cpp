@@ -107,7 +107,7 @@ engine::Output output_of_rows(const Arithmetic& n, std::int64_t elements) {
 }
 
 double channels_of(const Dense& dense, std::int64_t b, std::int64_t kv) {
-  std::vector<const double*> rows;
+  std::vector<attention::FloatRow> rows;
   for (std::int64_t j = 0; j < dense.keys.length(b); ++j) rows.push_back(dense.value(b, kv, j));
   return attention::effective_channels(rows, dense.problem.head_dim_v);
 }

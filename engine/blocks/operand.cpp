@@ -54,7 +54,7 @@ Panels zeros(std::int64_t depth, std::int64_t columns) {
 Scales scales_of(const Rows& rows) {
   double largest = 0;
   for (std::int64_t k = 0; k < rows.rows * rows.dim; ++k)
-    largest = std::max(largest, std::abs(rows.data[k]));
+    largest = std::max(largest, std::abs(FloatRow(rows.data)[k]));
   if (largest == 0 || !std::isfinite(largest)) return {};
   // Limits the exponent, so that the scales are finite. With an exponent outside the limits, the
   // scaled numbers overflow double and the error bound becomes infinite.
@@ -74,7 +74,7 @@ float square_in_float(double x, const Scales& scales) {
 
 Panels panels_of(const Rows& rows, std::int64_t first, std::int64_t count, const Scales& scales) {
   Panels panels = zeros(count, padded(rows.dim));
-  const double* from = rows.row(first);
+  const FloatRow from = rows.row(first);
   pack_all(
       panels, rows.dim, [&](std::int64_t k, std::int64_t d) { return from[k * rows.dim + d]; },
       scales);
@@ -84,7 +84,7 @@ Panels panels_of(const Rows& rows, std::int64_t first, std::int64_t count, const
 Panels transposed_panels_of(const Rows& rows, std::int64_t first, std::int64_t count,
                             std::int64_t columns, const Scales& scales) {
   Panels panels = zeros(rows.dim, columns);
-  const double* from = rows.row(first);
+  const FloatRow from = rows.row(first);
   pack_all(
       panels, count, [&](std::int64_t d, std::int64_t k) { return from[k * rows.dim + d]; },
       scales);
@@ -94,8 +94,9 @@ Panels transposed_panels_of(const Rows& rows, std::int64_t first, std::int64_t c
 LeftRows left_rows_of(const Rows& rows, std::int64_t first, std::int64_t count,
                       const Scales& scales) {
   LeftRows left;
-  const double* from = rows.row(first);
+  const FloatRow from = rows.row(first);
   for (std::int64_t k = 0; k < count * rows.dim; ++k) {
+    left.value.push_back(from[k]);
     left.magnitude.push_back(magnitude_in_float(from[k], scales));
     left.square.push_back(square_in_float(from[k], scales));
   }

@@ -79,26 +79,25 @@ void fill_channels(const Dense& dense, Tensor& tensor, RowsOfHead&& rows_of_head
     parallel::for_each(last - first, [&](std::int64_t k) {
       const std::int64_t head = first + k;
       if (judged[at(head)] == 0) return;
-      std::vector<const double*> rows =
+      std::vector<FloatRow> rows =
           rows_of_head(head / dense.problem.heads_kv, head % dense.problem.heads_kv);
-      for (const double*& row : rows) row += tensor.part.first;
+      for (FloatRow& row : rows) row = row.from(tensor.part.first);
       tensor.channels[at(head)] = effective_channels(rows, tensor.part.dim);
     });
   });
 }
 
-std::vector<const double*> keys_of(const Dense& dense, std::int64_t b, std::int64_t kv) {
-  std::vector<const double*> rows;
+std::vector<FloatRow> keys_of(const Dense& dense, std::int64_t b, std::int64_t kv) {
+  std::vector<FloatRow> rows;
   for (std::int64_t j = 0; j < dense.keys.length(b); ++j) rows.push_back(dense.key(b, kv, j));
   return rows;
 }
 
 /// Returns pointers to the rows of Q (or of dO) of all query heads that share one kv head.
 template <class Row>
-std::vector<const double*> group_rows(const Dense& dense, std::int64_t b, std::int64_t kv,
-                                      Row&& row) {
+std::vector<FloatRow> group_rows(const Dense& dense, std::int64_t b, std::int64_t kv, Row&& row) {
   const std::int64_t group = dense.problem.group();
-  std::vector<const double*> rows;
+  std::vector<FloatRow> rows;
   for (std::int64_t n = kv * group; n < (kv + 1) * group; ++n)
     for (std::int64_t i = 0; i < dense.queries.length(b); ++i) rows.push_back(row(b, n, i));
   return rows;

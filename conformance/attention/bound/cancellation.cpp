@@ -20,8 +20,9 @@ bool query_cancels(const Dense& dense, const spec::RowPosition& query) {
   for (std::int64_t j = keys.first; j < keys.last; ++j) {
     if (dense.key_pattern->times(b, n, i, j) == 0) continue;
     const double kappa = dense.kappa(b, n, i, j);
-    const auto is_kept = [kappa](double o, double v) { return o == kappa * v; };
-    if (!std::equal(output.begin(), output.end(), dense.value(b, kv, j), is_kept)) return false;
+    const FloatRow value = dense.value(b, kv, j);
+    for (std::size_t d = 0; d < output.size(); ++d)
+      if (output[d] != kappa * value[d]) return false;
   }
   return true;
 }

@@ -20,14 +20,14 @@ void add_group(const Dense& dense, std::int64_t b, std::int64_t kv, double large
   const double scale = times * std::abs(dense.scale), kappa = dense.largest_kappa;
   for (std::int64_t n = kv * p.group(); n < (kv + 1) * p.group(); ++n)
     for (std::int64_t i = 0; i < p.length_q(b); ++i) {
-      const double* dy = dense.dy(b, n, i);
+      const FloatRow dy = dense.dy(b, n, i);
       const std::vector<double> o = dense.attention_in(b, n, i);
       double row = kappa * std::sqrt(norm_squared(dy, p.head_dim_v) * largest_value);
       for (std::int64_t d = 0; d < p.head_dim_v; ++d) row += std::abs(dy[d] * o[at(d)]);
       floor.query_row[at(dense.queries.row(b, n, i))] = row;
-      add_scaled_abs(scale * row, dense.query(b, n, i), dense.width(),
+      add_scaled_abs(scale * row, dense.query(b, n, i).data(), dense.width(),
                      floor.dk.data() + head * dense.width());
-      add_scaled_abs(times * kappa, dy, p.head_dim_v, floor.dv.data() + head * p.head_dim_v);
+      add_scaled_abs(times * kappa, dy.data(), p.head_dim_v, floor.dv.data() + head * p.head_dim_v);
     }
 }
 
@@ -47,7 +47,7 @@ Floor floor_of(const Dense& dense) {
     double largest_value = 0;
     for (std::int64_t j = 0; j < p.length_kv(b); ++j) {
       largest_value = std::max(largest_value, norm_squared(dense.value(b, kv, j), p.head_dim_v));
-      add_scaled_abs(scale, dense.key(b, kv, j), width, floor.key_sum.data() + head * width);
+      add_scaled_abs(scale, dense.key(b, kv, j).data(), width, floor.key_sum.data() + head * width);
     }
     add_group(dense, b, kv, largest_value, floor);
   };

@@ -28,8 +28,8 @@ class ForwardHeadIndex final : public HeadIndex {
     head_.sides = this;
     head_.query = chosen_rows(dense.query(b_, kv_ * p.group(), 0), count, dense.width(), queries_,
                               chosen_query_);
-    head_.key = {dense.key(b_, kv_, 0), keys, dense.width()};
-    head_.value = {dense.value(b_, kv_, 0), keys, p.head_dim_v};
+    head_.key = {dense.key(b_, kv_, 0).data(), keys, dense.width()};
+    head_.value = {dense.value(b_, kv_, 0).data(), keys, p.head_dim_v};
     head_.value_norms = norms_of(head_.value, 0, p.head_dim_v);
     // When the running maximum grows, the kernel rescales the output and rounds it once more. The
     // error is relative to the sum of the magnitudes that were added before.
@@ -44,7 +44,7 @@ class ForwardHeadIndex final : public HeadIndex {
   const ForwardHead& head() const { return head_; }
 
  private:
-  std::vector<double> chosen_query_;
+  std::vector<float> chosen_query_;
   ForwardHead head_;
 };
 

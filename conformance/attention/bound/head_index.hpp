@@ -43,8 +43,8 @@ class HeadIndex : public engine::IndexSet, public PairSides {
 };
 
 /// Returns the chosen rows of `all`. Copies them to `own` first, unless all rows are chosen.
-engine::Rows chosen_rows(const double* all, std::int64_t count, std::int64_t dim,
-                         const std::vector<std::int64_t>& chosen, std::vector<double>& own);
+engine::Rows chosen_rows(FloatRow all, std::int64_t count, std::int64_t dim,
+                         const std::vector<std::int64_t>& chosen, std::vector<float>& own);
 
 /// Returns the squared norm |x|^2 of every row x, over `dim` channels from channel `first` on.
 std::vector<double> norms_of(const engine::Rows& rows, std::int64_t first, std::int64_t dim);

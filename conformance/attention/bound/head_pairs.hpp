@@ -27,7 +27,7 @@ class HeadPairs : public HeadIndex {
   void give_operands();
   void give_norms();
 
-  std::vector<double> chosen_query_, chosen_dy_, chosen_key_, chosen_value_;
+  std::vector<float> chosen_query_, chosen_dy_, chosen_key_, chosen_value_;
   attention::Head head_;
 };
 

@@ -17,10 +17,10 @@ namespace {
 /// Equation E9. Computes the row term (the sum of dy times attention_in) and its error from the
 /// given attention_in. A kernel sums the row term in fp32, even if its matrix products have another
 /// accumulator.
-void given_delta(const Dense& dense, const attention::Call& call, const double* dy,
-                 const double* output, RowTerms& row) {
+void given_delta(const attention::Call& call, FloatRow dy, const std::vector<double>& output,
+                 RowTerms& row) {
   engine::Products<double> of;
-  for (std::int64_t d = 0; d < dense.problem.head_dim_v; ++d) {
+  for (std::size_t d = 0; d < output.size(); ++d) {
     of.sum += dy[d] * output[d];
     of.magnitudes += std::abs(dy[d] * output[d]);
   }
@@ -93,7 +93,7 @@ class OwnRow {
   /// Equation E11. Computes the row term sum_j P dP as the kernel computes it, and its error.
   /// `output`: the result of the kernel's own forward pass, or empty. If it is given, the row term
   /// is dy . output, and the rounding errors of that forward pass are added.
-  void row_term(RowTerms& row, const Arithmetic& n, const double* dy,
+  void row_term(RowTerms& row, const Arithmetic& n, FloatRow dy,
                 const std::vector<double>& output) const {
     PairReading on(call_.units, {engine::Symbol{}, row.max_error});
     engine::Tolerance<double, 0> delta;
@@ -138,7 +138,7 @@ class OwnRow {
   }
   /// Equation E11a. Adds the rounding errors of the forward pass: the rounding of P to 16 bits, the
   /// cast of the output, and the sums.
-  void add_roundings_of_output(const std::vector<Terms>& all, const Arithmetic& n, const double* dy,
+  void add_roundings_of_output(const std::vector<Terms>& all, const Arithmetic& n, FloatRow dy,
                                const std::vector<double>& output,
                                engine::Tolerance<double, 0>& delta) const {
     const auto add = [&](double times, double error) {
@@ -182,7 +182,8 @@ std::vector<double> output_of(const Dense& dense, const Variant* variant,
     if (products.times[c] == 0) continue;
     const double score = exact_score_of(dense, products, c, variant);
     add_scaled(products.times[c] * products.kappa[c] * exact_probability(row_of(row), score),
-               dense.value(b, kv, products.keys[c]), dense.problem.head_dim_v, output.data());
+               dense.value(b, kv, products.keys[c]).data(), dense.problem.head_dim_v,
+               output.data());
   }
   return output;
 }
@@ -295,7 +296,7 @@ AllRowTerms row_terms(const Dense& dense, const Arithmetic& n) {
       row.sum = dense.softmax_sum(number);
       row.live =
           row.max != -static_cast<double>(std::numeric_limits<float>::max()) && p.length_kv(b) > 0;
-      given_delta(dense, call, dense.dy(b, head, i), dense.attention_in(b, head, i).data(), row);
+      given_delta(call, dense.dy(b, head, i), dense.attention_in(b, head, i), row);
     }
     if (own && !own_terms(dense, n, b, head, all)) inconsistent[static_cast<std::size_t>(task)] = 1;
     if (variant == nullptr || !variant->has_dlse()) return;

@@ -81,7 +81,7 @@ class RowOfSink {
  private:
   /// Returns the products of dy and the given attention_in, which the kernel reads exactly.
   Terms channels(const spec::RowPosition& q) const {
-    const double* const dy = dense_.dy(q.b, q.n, q.s);
+    const FloatRow dy = dense_.dy(q.b, q.n, q.s);
     const std::vector<double> output = dense_.attention_in(q.b, q.n, q.s);
     Terms terms = {.count = static_cast<double>(dense_.problem.head_dim_v)};
     for (std::int64_t d = 0; d < dense_.problem.head_dim_v; ++d) {

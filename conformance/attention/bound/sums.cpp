@@ -11,21 +11,24 @@ namespace assay::conformance::attention {
 
 /// Equation E16. The matrices X^T X and X X^T have the same trace, and their squares have the same
 /// trace, so the smaller matrix suffices.
-double effective_channels(std::span<const double* const> rows, std::int64_t dim) {
+double effective_channels(std::span<const engine::FloatRow> rows, std::int64_t dim) {
   constexpr std::int64_t most_rows = 512;
   const std::int64_t step = std::max<std::int64_t>(1, std::ssize(rows) / most_rows);
   const std::int64_t count = (std::ssize(rows) + step - 1) / step;
-  std::vector<double> chosen;
-  for (std::int64_t k = 0; k < count; ++k)
-    chosen.insert(chosen.end(), rows[at(k * step)], rows[at(k * step)] + dim);
+  std::vector<float> chosen;
+  for (std::int64_t k = 0; k < count; ++k) {
+    const float* const row = rows[at(k * step)].data();
+    chosen.insert(chosen.end(), row, row + dim);
+  }
   const engine::Rows matrix{chosen.data(), count, dim};
   const bool by_rows = count < dim;
   const std::int64_t width = by_rows ? count : dim, columns = engine::padded(width);
   const engine::Panels right =
       by_rows ? engine::transposed_panels_of(matrix, 0, count, columns, engine::Scales())
               : engine::panels_of(matrix, 0, count, engine::Scales());
+  const std::vector<double> left(chosen.begin(), chosen.end());
   std::vector<double> gram(at(width * columns));
-  engine::multiply(engine::Product<double>{.a = chosen.data(),
+  engine::multiply(engine::Product<double>{.a = left.data(),
                                            .a_row = by_rows ? dim : 1,
                                            .a_depth = by_rows ? 1 : dim,
                                            .b = right.value.data(),
@@ -37,7 +40,8 @@ double effective_channels(std::span<const double* const> rows, std::int64_t dim)
                                            .depth = right.depth});
   double trace = 0;
   for (std::int64_t i = 0; i < width; ++i) trace += gram[at(i * columns + i)];
-  const double squares = norm_squared(gram.data(), width * columns);
+  double squares = 0;
+  for (const double x : gram) squares += x * x;
   return squares > 0 ? trace * trace / squares : 1;
 }
 

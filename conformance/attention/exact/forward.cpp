@@ -29,7 +29,8 @@ Weighed weigh(const attention::Dense& dense, const spec::RowPosition& row) {
   std::vector<std::pair<double, std::int64_t>> scores;
   for (const std::int64_t j : dense.key_pattern->keys(row)) {
     if (dense.key_pattern->times(row.b, row.n, row.s, j) == 0) continue;
-    const double *query = dense.query(row.b, row.n, row.s), *key = dense.key(row.b, kv, j);
+    const attention::FloatRow query = dense.query(row.b, row.n, row.s),
+                              key = dense.key(row.b, kv, j);
     double product = 0;
     for (std::int64_t d = 0; d < dense.width(); ++d) product += query[d] * key[d];
     scores.emplace_back(dense.scale * product + dense.bias(row.b, row.n, row.s, j), j);

@@ -10,7 +10,7 @@ double largest_tensor(const spec::AttentionProblem& problem);
 
 /// Estimates the memory (bytes) of a gradient case that is judged numerically; a forward case needs
 /// less. The sum consists of: the inputs; a copy of the inputs that the kernel reads; a copy in
-/// double of every input that is multiplied; the results of the forward; and three sets of outputs
+/// float of every input but attention_in; the results of the forward; and three sets of outputs
 /// (of the run, of a second run, and of the initial values).
 double memory_estimate(const spec::AttentionProblem& problem);
 

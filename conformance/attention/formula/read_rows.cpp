@@ -33,14 +33,15 @@ struct Sums {
 }  // namespace
 
 template <>
-void multiply_row(Compiled, const double* row, const KeyColumns& columns, std::size_t keys,
+void multiply_row(Compiled, const float* row, const KeyColumns& columns, std::size_t keys,
                   const ProductArrays& to) {
   for (std::size_t key = 0; key < keys; key += keys_of_step) {
     Sums left, right;
     const double* column = columns.first + key;
     for (std::int64_t d = 0; d < columns.dim; ++d, column += columns.pitch) {
-      left.add(row[d] * lanes_at(column, 0));
-      right.add(row[d] * lanes_at(column, step));
+      const auto x = static_cast<double>(row[d]);
+      left.add(x * lanes_at(column, 0));
+      right.add(x * lanes_at(column, step));
     }
     left.put_at(key, to);
     right.put_at(key + step, to);

@@ -35,7 +35,7 @@ struct ProductArrays {
 /// Computes the three sums of row[d] * column[d] for `keys` columns. Adds the channels in ascending
 /// order.
 template <engine::Instructions instructions>
-void multiply_row(engine::CompiledFor<instructions>, const double* row, const KeyColumns& columns,
+void multiply_row(engine::CompiledFor<instructions>, const float* row, const KeyColumns& columns,
                   std::size_t keys, const ProductArrays& to);
 
 /// Arrays with one number per key of a row: the inputs of its score.

@@ -18,17 +18,17 @@ using Lanes [[gnu::vector_size(lanes * sizeof(double))]] = double;
 constexpr std::size_t block_rows = 4;
 
 template <std::size_t rows>
-[[gnu::always_inline]] inline void multiply_rows(const double* const* x, const Line* panel,
-                                                 std::int64_t dim, Line* out) {
+[[gnu::always_inline]] inline void multiply_rows(const double* x, const Line* panel,
+                                                 std::size_t width, Line* out) {
   for (std::size_t c = 0; c < panel->size(); c += 2 * lanes) {
     Lanes first[rows] = {}, second[rows] = {};
-    for (std::int64_t d = 0; d < dim; ++d) {
+    for (std::size_t d = 0; d < width; ++d) {
       Lanes a, b;
       std::memcpy(&a, panel[d].data() + c, sizeof a);
       std::memcpy(&b, panel[d].data() + c + lanes, sizeof b);
       for (std::size_t r = 0; r < rows; ++r) {
-        first[r] += x[r][d] * a;
-        second[r] += x[r][d] * b;
+        first[r] += x[r * width + d] * a;
+        second[r] += x[r * width + d] * b;
       }
     }
     for (std::size_t r = 0; r < rows; ++r) {
@@ -51,12 +51,15 @@ struct Chains {
 
 }  // namespace
 
-[[gnu::target_clones("avx512f", "avx2", "default")]] void multiply(
-    std::span<const double* const> rows, const Line* panel, std::int64_t dim, Line* out) {
+[[gnu::target_clones("avx512f", "avx2", "default")]] void multiply(std::span<const double> rows,
+                                                                   const Line* panel,
+                                                                   std::int64_t dim, Line* out) {
+  const auto width = static_cast<std::size_t>(dim);
+  const std::size_t count = rows.size() / width;
   std::size_t r = 0;
-  for (; r + block_rows <= rows.size(); r += block_rows)
-    multiply_rows<block_rows>(rows.data() + r, panel, dim, out + r);
-  for (; r < rows.size(); ++r) multiply_rows<1>(rows.data() + r, panel, dim, out + r);
+  for (; r + block_rows <= count; r += block_rows)
+    multiply_rows<block_rows>(rows.data() + r * width, panel, width, out + r);
+  for (; r < count; ++r) multiply_rows<1>(rows.data() + r * width, panel, width, out + r);
 }
 
 [[gnu::target_clones("avx512f", "avx2", "default")]] void fill_pairs(const PairRow& row,
@@ -129,7 +132,7 @@ struct Chains {
 }
 
 [[gnu::target_clones("avx512f", "avx2", "default")]] void add_row(const RowFactors& factors,
-                                                                  const double* x, std::int64_t dim,
+                                                                  const float* x, std::int64_t dim,
                                                                   double* streams) {
   double* __restrict value = streams;
   double* __restrict magnitude = streams + dim;
@@ -138,8 +141,9 @@ struct Chains {
   double* __restrict linear = streams + 4 * dim;
   const RowFactors f = factors;
   for (std::int64_t d = 0; d < dim; ++d) {
-    const double size = std::abs(x[d]);
-    value[d] += f.value * x[d];
+    const auto signed_size = static_cast<double>(x[d]);
+    const double size = std::abs(signed_size);
+    value[d] += f.value * signed_size;
     magnitude[d] += f.magnitude * size;
     rigorous[d] += f.rigorous * size;
     squares[d] += f.squares * (size * size);

@@ -13,9 +13,9 @@ namespace assay::conformance::tiles {
 /// One entry per key of a tile. Entries after the last key are zero.
 using Line = std::array<double, static_cast<std::size_t>(tile_rows)>;
 
-/// Multiplies rows by a panel of keys: out[r][c] is the sum over d of rows[r][d] panel[d][c], added
-/// in the order of d.
-void multiply(std::span<const double* const> rows, const Line* panel, std::int64_t dim, Line* out);
+/// Multiplies consecutive rows by a panel of keys: out[r][c] is the sum over d of rows[r][d]
+/// panel[d][c], added in the order of d.
+void multiply(std::span<const double> rows, const Line* panel, std::int64_t dim, Line* out);
 
 /// Values of the pairs that one query forms with the keys of a tile. A query may attend to a key
 /// several times; each value is multiplied by this number (mu in the member comments).
@@ -67,6 +67,6 @@ struct RowFactors {
 };
 /// Multiplies a row x by the factors and adds the products to five consecutive arrays of `dim`
 /// channels each.
-void add_row(const RowFactors& factors, const double* x, std::int64_t dim, double* streams);
+void add_row(const RowFactors& factors, const float* x, std::int64_t dim, double* streams);
 
 }  // namespace assay::conformance::tiles

@@ -63,8 +63,8 @@ class Chunk {
     panel_.key.assign(at(dense_.width()), Line{});
     panel_.value.assign(at(dense_.problem.head_dim_v), Line{});
     for (std::int64_t c = 0; c < tile.count; ++c) {
-      const double* k = dense_.key(tile.b, tile.n, tile.first + c);
-      const double* v = dense_.value(tile.b, tile.n, tile.first + c);
+      const attention::FloatRow k = dense_.key(tile.b, tile.n, tile.first + c);
+      const attention::FloatRow v = dense_.value(tile.b, tile.n, tile.first + c);
       for (std::size_t d = 0; d < panel_.key.size(); ++d) {
         panel_.key[d][at(c)] = k[d];
         panel_.norms.key_most = std::max(panel_.norms.key_most, std::abs(k[d]));
@@ -81,7 +81,10 @@ class Chunk {
   void add_block(QueryTile& queries, KeyTile& keys) {
     const auto& [b, n, first, count] = queries.tile;
     std::vector<std::int64_t> attending;
-    std::vector<const double*> query_rows, dy_rows;
+    std::vector<double> query_rows, dy_rows;
+    const auto append = [](std::vector<double>& rows, attention::FloatRow row, std::int64_t dim) {
+      rows.insert(rows.end(), row.data(), row.data() + dim);
+    };
     std::array<std::uint8_t, static_cast<std::size_t>(tile_rows)> times{};
     for (std::int64_t r = 0; r < count; ++r) {
       if (!rows_.rows[at(dense_.queries.row(b, n, first + r))].live ||
@@ -92,8 +95,8 @@ class Chunk {
       of_row.fill(0);
       std::copy_n(times.begin(), key_numbers_.size(), of_row.begin());
       attending.push_back(r);
-      query_rows.push_back(dense_.query(b, n, first + r));
-      dy_rows.push_back(dense_.dy(b, n, first + r));
+      append(query_rows, dense_.query(b, n, first + r), dense_.width());
+      append(dy_rows, dense_.dy(b, n, first + r), dense_.problem.head_dim_v);
     }
     if (attending.empty()) return;
     multiply(query_rows, panel_.key.data(), dense_.width(), score_.data());
@@ -135,8 +138,8 @@ class Chunk {
     const spec::RowPosition query{b, n, first + r};
     const std::int64_t number = dense_.queries.row(b, n, first + r);
     const attention::RowTerms& row = rows_.rows[at(number)];
-    const double* q = dense_.query(b, n, first + r);
-    const double* dy = dense_.dy(b, n, first + r);
+    const attention::FloatRow q = dense_.query(b, n, first + r);
+    const attention::FloatRow dy = dense_.dy(b, n, first + r);
     pairs_.times = times_[k];
     panel_.norms.bias = add_features(query, k);
     fill_pairs({.exponent = score_[k],
@@ -161,7 +164,7 @@ class Chunk {
   }
 
   void add_to_keys(KeyTile& keys, const attention::RowTerms& row, const PairErrors& e,
-                   const RowSums& s, const double* q, const double* dy) {
+                   const RowSums& s, attention::FloatRow q, attention::FloatRow dy) {
     const auto linear = [](const Linear& c, double prob, double dscore, double one) {
       return c.prob * prob + c.dscore * dscore + c.one * one;
     };

@@ -18,8 +18,8 @@ inline constexpr std::int64_t streams = 5;
 struct Sums {
   explicit Sums(std::int64_t width)
       : channels(width), values(attention::at(streams * width), 0.0) {}
-  void add(const RowFactors& factors, const double* x) {
-    add_row(factors, x, channels, values.data());
+  void add(const RowFactors& factors, attention::FloatRow x) {
+    add_row(factors, x.data(), channels, values.data());
   }
   void add(const Sums& other) {
     for (std::size_t k = 0; k < values.size(); ++k) values[k] += other.values[k];

@@ -118,8 +118,8 @@ class TileEngine {
       QueryTile queries{tile, Sums(dense_.width()), {}, {}, {}, true};
       queries.rows.resize(at(tile.count));
       for (std::int64_t r = 0; r < tile.count; ++r) {
-        const double* query = dense_.query(tile.b, tile.n, tile.first + r);
-        const double* dy = dense_.dy(tile.b, tile.n, tile.first + r);
+        const attention::FloatRow query = dense_.query(tile.b, tile.n, tile.first + r);
+        const attention::FloatRow dy = dense_.dy(tile.b, tile.n, tile.first + r);
         queries.norms.push_back({std::sqrt(attention::norm_squared(query, dense_.width())),
                                  std::sqrt(attention::norm_squared(dy, p.head_dim_v))});
         queries.ranges.push_back(p.length_kv(tile.b) > 0

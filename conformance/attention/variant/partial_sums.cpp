@@ -99,9 +99,10 @@ class FaultyGradients {
     double score, kappa, dprob;
   };
 
-  static double dot(const double* x, const double* y, std::int64_t dim) {
+  template <class Row>
+  static double dot(attention::FloatRow x, const Row& y, std::int64_t dim) {
     double sum = 0;
-    for (std::int64_t d = 0; d < dim; ++d) sum += x[d] * y[d];
+    for (std::int64_t d = 0; d < dim; ++d) sum += x[d] * y[at(d)];
     return sum;
   }
   /// Returns the position from which the kernel reads.
@@ -112,7 +113,7 @@ class FaultyGradients {
 
   void add_query(std::int64_t b, std::int64_t n, std::int64_t i) {
     const std::int64_t kv = n / dense_.problem.group(), dim_v = dense_.problem.head_dim_v;
-    const double *query = dense_.query(b, n, i), *dy = dense_.dy(b, n, i);
+    const attention::FloatRow query = dense_.query(b, n, i), dy = dense_.dy(b, n, i);
     std::vector<Pair> pairs;
     for (std::int64_t j = 0; j < dense_.problem.seq_kv; ++j) {
       const auto mask = moved(i, j, fault_.mask), drop = moved(i, j, fault_.dropout),
@@ -131,7 +132,7 @@ class FaultyGradients {
       for (const Pair& pair : pairs) max = std::max(max, pair.score);
       for (const Pair& pair : pairs) sum += std::exp(pair.score - max);
     }
-    double row_term = dot(dy, dense_.attention_in(b, n, i).data(), dim_v);
+    double row_term = dot(dy, dense_.attention_in(b, n, i), dim_v);
     if (fault_.own_row_term) {
       row_term = 0;
       for (const Pair& pair : pairs) row_term += std::exp(pair.score - max) / sum * pair.dprob;
@@ -151,7 +152,7 @@ class FaultyGradients {
     if (!fault_.part || part_.axis != axis) return position;
     return position - part_.first + judged_part(dense_)->first;
   }
-  static void add(double factor, const double* row, std::int64_t dim, std::int64_t number,
+  static void add(double factor, attention::FloatRow row, std::int64_t dim, std::int64_t number,
                   std::vector<double>& to) {
     for (std::int64_t d = 0; d < dim; ++d) to[at(number * dim + d)] += factor * row[d];
   }

@@ -7,17 +7,17 @@
 // compiler must not use fused multiply-adds.
 namespace assay::conformance {
 
-[[gnu::target_clones("avx512f", "avx2", "default")]] void add_scaled(double factor, const double* x,
+[[gnu::target_clones("avx512f", "avx2", "default")]] void add_scaled(double factor, const float* x,
                                                                      std::int64_t count,
                                                                      double* __restrict y) {
-  for (std::int64_t k = 0; k < count; ++k) y[k] += factor * x[k];
+  for (std::int64_t k = 0; k < count; ++k) y[k] += factor * static_cast<double>(x[k]);
 }
 
 [[gnu::target_clones("avx512f", "avx2", "default")]] void add_scaled_abs(double factor,
-                                                                         const double* x,
+                                                                         const float* x,
                                                                          std::int64_t count,
                                                                          double* __restrict y) {
-  for (std::int64_t k = 0; k < count; ++k) y[k] += factor * std::abs(x[k]);
+  for (std::int64_t k = 0; k < count; ++k) y[k] += factor * static_cast<double>(std::abs(x[k]));
 }
 
 }  // namespace assay::conformance

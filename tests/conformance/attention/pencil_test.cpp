@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <numeric>
 #include <vector>
 
 #include "attention/bound/bound.hpp"
@@ -124,6 +123,12 @@ double element(std::int64_t index, std::int64_t seed) {
   return static_cast<double>((7 * index * index + 3 * index + seed) % 17 - 8) / 4 + 0.125;
 }
 
+double product_of(attention::FloatRow x, attention::FloatRow y, std::int64_t dim) {
+  double sum = 0;
+  for (std::int64_t d = 0; d < dim; ++d) sum += x[d] * y[d];
+  return sum;
+}
+
 spec::Tensor patterned(const spec::Tensor& like, std::int64_t seed) {
   spec::Tensor tensor = like;
   for (std::int64_t e = 0; e < spec::element_count(like.shape); ++e)
@@ -145,9 +150,8 @@ Op::Inputs patterned_inputs(const Op::Problem& p) {
     const auto [b, n, i] = dense.queries.position(row);
     std::vector<double> scores;
     for (std::int64_t j = 0; j < p.seq_kv; ++j)
-      scores.push_back(p.scale_value * std::inner_product(dense.query(b, n, i),
-                                                          dense.query(b, n, i) + p.head_dim,
-                                                          dense.key(b, 0, j), 0.0));
+      scores.push_back(p.scale_value *
+                       product_of(dense.query(b, n, i), dense.key(b, 0, j), p.head_dim));
     const double largest = *std::ranges::max_element(scores);
     double sum = 0;
     for (const double score : scores) sum += std::exp(score - largest);
@@ -179,11 +183,11 @@ std::array<std::vector<double>, 3> constants(const attention::Dense& dense,
   for (std::size_t r = 0; r < rows.size(); ++r)
     for (std::int64_t j = 0; j < p.seq_kv; ++j) {
       const auto [b, n, i] = dense.queries.position(static_cast<std::int64_t>(r));
-      const double *q = dense.query(b, n, i), *k = dense.key(b, 0, j);
+      const attention::FloatRow q = dense.query(b, n, i), k = dense.key(b, 0, j);
       const double score = p.scale_value * (q[0] * k[0] + q[1] * k[1]);
       const double prob = std::exp(score - rows[r].max) / rows[r].sum;
-      const double dy = *dense.dy(b, n, i);
-      const double dscore = p.scale_value * prob * (dy * *dense.value(b, 0, j) - rows[r].delta);
+      const double dy = dense.dy(b, n, i)[0];
+      const double dscore = p.scale_value * prob * (dy * dense.value(b, 0, j)[0] - rows[r].delta);
       const auto key = static_cast<std::size_t>(j);
       const auto add = [&](auto& sums, double factor) {
         for (std::size_t d = 0; d < 2; ++d) {

@@ -26,7 +26,9 @@ Numbers random_numbers(std::size_t count, std::uint64_t seed) {
 
 TEST(KeyLoops, ProductsAreThoseOfOneColumnAtATime) {
   constexpr std::size_t dim = 37, keys = 48, pitch = 64;
-  const Numbers row = random_numbers(dim, 1), matrix = random_numbers(dim * pitch, 2);
+  const Numbers wide = random_numbers(dim, 1), matrix = random_numbers(dim * pitch, 2);
+  const std::vector<float> numbers(wide.begin(), wide.end());
+  const FloatRow row(numbers.data());
   for (const Instructions instructions : engine::available_instructions()) {
     Numbers sum(keys), magnitudes(keys), squares(keys);
     engine::read_with(instructions, [&](auto compiled) {

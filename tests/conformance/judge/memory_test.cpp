@@ -11,6 +11,7 @@
 #include "assay/reference/nsa_selected_attention.hpp"
 #include "assay/reference/nsa_selected_attention_grad.hpp"
 #include "assay/spec/runs_elsewhere.hpp"
+#include "attention/dense.hpp"
 
 namespace assay {
 namespace {
@@ -129,8 +130,8 @@ TEST(Memory, CompressJudgeUsesOneCopyAndOneRatio) {
   EXPECT_LE(static_cast<double>(testing::peak_bytes() - before) / (1 << 20), 32);
 }
 
-/// The forward pass converts at most 2^20 elements to double at a time. Copies of the whole query,
-/// key and value in double would need four times the memory of the tensors.
+/// The forward pass converts at most 2^20 elements to float at a time. Copies of the whole query,
+/// key and value in float would need twice the memory of the tensors.
 TEST(Memory, ForwardOfManySequencesHoldsFewOperandsAtOnce) {
   using Op = NsaSelectedAttentionGrad;
   conformance::Case<Op> c;
@@ -144,8 +145,27 @@ TEST(Memory, ForwardOfManySequencesHoldsFewOperandsAtOnce) {
   const auto inputs = make_inputs(c);
   std::int64_t held = testing::bytes_held() - before;
   held += spec::element_count(inputs.attention_out.shape) * 8;  // before rounding
-  constexpr std::int64_t operands = 17 << 20;  // 2^20 elements in double, in vectors that grow
+  constexpr std::int64_t operands = 9 << 20;  // 2^20 elements in float, in vectors that grow
   EXPECT_LE(testing::peak_bytes() - before, held + operands);
+}
+
+/// The judge keeps query, key, value and dy in float. attention_in is read from its tensor.
+TEST(Memory, CopiesOfAttentionInputsTakeFourBytesForEachElement) {
+  using Op = spec::FlashAttentionScoreGrad;
+  conformance::Case<Op> c;
+  c.problem = {.input_layout = spec::Layout::bnsd,
+               .dtype = spec::DType::bf16,
+               .heads_q = 1,
+               .heads_kv = 1,
+               .seq_q = 2048,
+               .seq_kv = 2048,
+               .head_dim = 128,
+               .head_dim_v = 128};
+  const Op::Inputs inputs = make_inputs(c);
+  const std::int64_t before = testing::bytes_held();
+  const conformance::attention::Dense dense(c.problem, inputs);
+  const auto held = static_cast<double>(testing::bytes_held() - before);
+  EXPECT_NEAR(held / (4 * 2048 * 128), 4, 0.25);
 }
 
 /// If the judge kept all expected values and tolerances of this case, they would need 70 bytes per

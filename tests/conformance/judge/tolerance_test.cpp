@@ -45,9 +45,10 @@ TEST(Equations, RelativeErrorsGrowLikeExpm1) {
 /// effective number of independent channels. If four rows point along one axis, there is one
 /// effective channel; if they point along two axes, there are two.
 TEST(Equations, ChannelsCountAsFarAsTheyAreAlike) {
-  const double along[] = {1, 0}, across[] = {0, 1};
-  const std::array<const double*, 4> alike = {along, along, along, along},
-                                     mixed = {along, across, along, across};
+  const std::array<float, 2> first = {1, 0}, second = {0, 1};
+  const engine::FloatRow along(first.data()), across(second.data());
+  const std::array<engine::FloatRow, 4> alike = {along, along, along, along},
+                                        mixed = {along, across, along, across};
   EXPECT_EQ(attention::effective_channels(alike, 2), 1);
   EXPECT_EQ(attention::effective_channels(mixed, 2), 2);
 }

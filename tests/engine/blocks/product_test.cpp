@@ -88,7 +88,7 @@ TEST(Product, EveryMachineHasThePortableOneAndTheFastestComesFirst) {
 
 // B1.
 TEST(Operand, MagnitudesAndSquaresOfNonzeroNumbersAreNonzero) {
-  const std::vector<double> numbers = {3, -0.5, 0, 1e-300};
+  const std::vector<float> numbers = {3, -0.5F, 0, 1e-30F};
   const Rows rows = {numbers.data(), 2, 2};
   const Scales scales = scales_of(rows);
   EXPECT_EQ(scales.magnitude, 0x1p39);
@@ -100,12 +100,12 @@ TEST(Operand, MagnitudesAndSquaresOfNonzeroNumbersAreNonzero) {
   EXPECT_EQ(magnitude_in_float(1e-300, scales), 0x1p-126F);
   EXPECT_EQ(square_in_float(1e-300, scales), 0x1p-126F);
   EXPECT_TRUE(std::isnan(magnitude_in_float(std::nan(""), scales)));
-  const std::vector<double> zeros(4);
+  const std::vector<float> zeros(4);
   EXPECT_EQ(scales_of({zeros.data(), 2, 2}).magnitude, 1);
 }
 
 TEST(Operand, PanelsHoldRowsOrTheirTranspose) {
-  const auto numbers = random_numbers<double>(5 * 37, 4);
+  const auto numbers = random_numbers<float>(5 * 37, 4);
   const Rows rows = {numbers.data(), 5, 37};
   const Scales scales = scales_of(rows);
   const Panels plain = panels_of(rows, 1, 3, scales);

@@ -35,10 +35,6 @@ Named named(
   return made;
 }
 
-void scale_numbers(std::vector<double>& numbers, double by) {
-  for (double& x : numbers) x *= by;
-}
-
 /// Each query i attends to the keys i, i + 1, ..., i + width - 1.
 void attend_to_a_band(Head& head, std::int64_t width) {
   for (std::int64_t i = 0; i < head.queries; ++i)
@@ -61,7 +57,7 @@ std::vector<Named> heads() {
       named("large_scale", {.queries = 40, .keys = 70, .scale = 500, .size = 4, .seed = 10}, small),
       named("subnormal", {.queries = 40, .keys = 70, .seed = 11}, small,
             [](Head& h) {
-              scale_numbers(h.dy, 0x1p-140);
+              for (double& x : h.dy) x = static_cast<float>(x * 0x1p-140);
               h.call.stage = h.call.stage_prob = half;
             }),
       named("outliers", {.queries = 40, .keys = 70, .seed = 12}, small,

@@ -15,7 +15,7 @@
 namespace assay::engine::attention {
 
 /// Describes a head of attention in the form that the loops over blocks need. Keeps a reference to
-/// the head.
+/// the head, and copies of its operands in float, which represents them exactly.
 class HeadFormula {
  public:
   static constexpr std::size_t symbols = attention::symbols, dots = 2, sides = 1, coefficients = 2;
@@ -25,15 +25,20 @@ class HeadFormula {
        {.coefficient = 0, .within = false, .operand = 0},
        {.coefficient = 1, .within = false, .operand = 1}}};
 
-  explicit HeadFormula(const Head& head) : head_(head) {}
+  explicit HeadFormula(const Head& head)
+      : head_(head),
+        query_(in_float(head.query)),
+        key_(in_float(head.key)),
+        value_(in_float(head.value)),
+        dy_(in_float(head.dy)) {}
 
   Rows left(std::size_t d) const {
-    return d == 0 ? Rows{head_.query.data(), head_.queries, head_.dim}
-                  : Rows{head_.dy.data(), head_.queries, head_.dim_v};
+    return d == 0 ? Rows{query_.data(), head_.queries, head_.dim}
+                  : Rows{dy_.data(), head_.queries, head_.dim_v};
   }
   Rows right(std::size_t d) const {
-    return d == 0 ? Rows{head_.key.data(), head_.keys, head_.dim}
-                  : Rows{head_.value.data(), head_.keys, head_.dim_v};
+    return d == 0 ? Rows{key_.data(), head_.keys, head_.dim}
+                  : Rows{value_.data(), head_.keys, head_.dim_v};
   }
   const Units& units() const { return head_.call.units; }
   bool drifts() const { return head_.call.stage.drifts(); }
@@ -64,7 +69,7 @@ class HeadFormula {
 
   template <class On>
   std::array<typename On::Number, symbols> row_numbers(On& on, std::int64_t row) const {
-    const double* dy = left(1).row(row);
+    const FloatRow dy = left(1).row(row);
     const double* attention_in = head_.attention_in.data() + row * head_.dim_v;
     Products<double> of;
     for (std::int64_t d = 0; d < head_.dim_v; ++d) {
@@ -93,7 +98,14 @@ class HeadFormula {
                    const PairBlock<EnclosureStreams<symbols>, HeadFormula>& block);
 
  private:
+  static std::vector<float> in_float(const std::vector<double>& numbers) {
+    std::vector<float> narrow(numbers.size());
+    std::ranges::transform(numbers, narrow.begin(), [](double x) { return static_cast<float>(x); });
+    return narrow;
+  }
+
   const Head& head_;
+  std::vector<float> query_, key_, value_, dy_;
 };
 
 using TolerancePairs = PairBlock<ToleranceStreams<symbols>, HeadFormula>;

@@ -20,16 +20,17 @@ using exact_case_test::family;
 using Op = spec::FlashAttentionScoreGrad;
 using spec::at;
 
-double product(const double* x, const double* y, std::int64_t dim) {
+template <class Row>
+double product(attention::FloatRow x, const Row& y, std::int64_t dim) {
   double sum = 0;
-  for (std::int64_t d = 0; d < dim; ++d) sum += x[d] * y[d];
+  for (std::int64_t d = 0; d < dim; ++d) sum += x[d] * y[at(d)];
   return sum;
 }
 
 /// The rows of one gradient, as sums in double.
 struct Rows {
   Rows(std::int64_t rows, std::int64_t channels) : dim(channels), values(at(rows * dim)) {}
-  void add(std::int64_t row, double factor, const double* x) {
+  void add(std::int64_t row, double factor, attention::FloatRow x) {
     for (std::int64_t d = 0; d < dim; ++d) values[at(row * dim + d)] += factor * x[d];
   }
   std::int64_t dim;
@@ -52,10 +53,10 @@ struct ByFormula {
   void add_row(std::int64_t row, const spec::RowPosition& query) {
     const auto [b, n, i] = query;
     const std::int64_t kv = n / dense.problem.group(), dim_v = dense.problem.head_dim_v;
-    const double* const dy = dense.dy(b, n, i);
+    const attention::FloatRow dy = dense.dy(b, n, i);
     const std::vector<double> output = dense.attention_in(b, n, i);
-    const double delta = attention::row_term(
-        on, call, engine::Products<double>{.sum = product(dy, output.data(), dim_v)});
+    const double delta =
+        attention::row_term(on, call, engine::Products<double>{.sum = product(dy, output, dim_v)});
     const attention::Row<double> given = {dense.softmax_max(row), dense.softmax_sum(row), delta};
     for (const std::int64_t j : dense.key_pattern->keys(query)) {
       const auto times = static_cast<double>(dense.key_pattern->times(b, n, i, j));

@@ -5,8 +5,8 @@
 namespace assay::conformance {
 
 /// Adds a scaled vector: y += factor x.
-void add_scaled(double factor, const double* x, std::int64_t count, double* y);
+void add_scaled(double factor, const float* x, std::int64_t count, double* y);
 /// Adds scaled magnitudes: y += factor |x|.
-void add_scaled_abs(double factor, const double* x, std::int64_t count, double* y);
+void add_scaled_abs(double factor, const float* x, std::int64_t count, double* y);
 
 }  // namespace assay::conformance

@@ -5,12 +5,31 @@
 
 namespace assay::engine {
 
+/// A view of consecutive numbers that are stored as float and read as double. Float represents the
+/// numbers of every input tensor exactly.
+class FloatRow {
+ public:
+  FloatRow() = default;
+  explicit FloatRow(const float* data) : data_(data) {}
+
+  const float* data() const { return data_; }
+  template <class Index>
+  double operator[](Index k) const {
+    return static_cast<double>(data_[k]);
+  }
+  /// Returns the view that begins at number k.
+  FloatRow from(std::int64_t k) const { return FloatRow(data_ + k); }
+
+ private:
+  const float* data_ = nullptr;
+};
+
 /// A view of a matrix: rows of numbers, contiguous in memory.
 struct Rows {
-  const double* data = nullptr;
+  const float* data = nullptr;
   std::int64_t rows = 0, dim = 0;
 
-  const double* row(std::int64_t i) const { return data + i * dim; }
+  FloatRow row(std::int64_t i) const { return FloatRow(data + i * dim); }
 };
 
 /// Powers of two that scale an operand's magnitudes and squares into the range of float. Comments
@@ -47,9 +66,10 @@ Panels panels_of(const Rows& rows, std::int64_t first, std::int64_t count, const
 Panels transposed_panels_of(const Rows& rows, std::int64_t first, std::int64_t count,
                             std::int64_t columns, const Scales& scales);
 
-/// The left operand (first matrix) of matrix products: magnitudes and squares of its elements in
-/// float.
+/// The left operand (first matrix) of matrix products: values, magnitudes and squares of its
+/// elements.
 struct LeftRows {
+  std::vector<double> value;
   std::vector<float> magnitude, square;
 };
 LeftRows left_rows_of(const Rows& rows, std::int64_t first, std::int64_t count,

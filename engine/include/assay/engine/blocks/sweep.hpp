@@ -323,8 +323,7 @@ class BlockSweep {
     void fill(Range rows, Range keys, const KeyBlock& block) {
       for (std::size_t d = 0; d < Formula::dots; ++d) {
         const Rows left = of_.formula_.left(d);
-        tile_.multiply_dot(d, left.row(rows.first), left_[d], rows.last - rows.first,
-                           block.transposed[d]);
+        tile_.multiply_dot(d, left_[d], rows.last - rows.first, block.transposed[d]);
         const double unscaled = of_.left_scales_[d].magnitude * of_.right_scales_[d].magnitude;
         const double squares = of_.left_scales_[d].square * of_.right_scales_[d].square;
         tile_.set_dot_scales(d, left.dim, unscaled, squares);

@@ -53,13 +53,11 @@ class Tile {
 
   /// Computes dot product d between `count` rows of the left operand and all columns of the right
   /// operand.
-  void multiply_dot(std::size_t d, const double* left, const LeftRows& magnitudes,
-                    std::int64_t count, const Panels& right) {
+  void multiply_dot(std::size_t d, const LeftRows& left, std::int64_t count, const Panels& right) {
     Dot& dot = dots_[d];
-    multiply_rows(left, right.value, dot.sum, count, right);
-    multiply_rows(magnitudes.magnitude.data(), right.magnitude, dot.magnitude, count, right);
-    if (Streams::takes_squares)
-      multiply_rows(magnitudes.square.data(), right.square, dot.square, count, right);
+    multiply_rows(left.value, right.value, dot.sum, count, right);
+    multiply_rows(left.magnitude, right.magnitude, dot.magnitude, count, right);
+    if (Streams::takes_squares) multiply_rows(left.square, right.square, dot.square, count, right);
   }
   /// Sets two factors for dot product d, one for magnitudes and one for squares. Each factor undoes
   /// the scaling and covers the rounding in float (engine/blocks/README.md, B1).
@@ -230,9 +228,9 @@ class Tile {
   }
 
   template <class T>
-  void multiply_rows(const T* left, const std::vector<T>& right, std::vector<T>& to,
+  void multiply_rows(const std::vector<T>& left, const std::vector<T>& right, std::vector<T>& to,
                      std::int64_t count, const Panels& panels) {
-    multiply(Product<T>{.a = left,
+    multiply(Product<T>{.a = left.data(),
                         .a_row = panels.depth,
                         .b = right.data(),
                         .b_depth = panels.depth,
