@@ -13,6 +13,18 @@ function(assay_refuse_value_changing_flags)
   endforeach()
 endfunction()
 
+# With GCC, compiles through ccache if it is installed, so that a file that was compiled before is not compiled again, even
+# in another clone: paths below the base folder do not count. ccache demands this sloppiness for precompiled headers.
+function(assay_use_compile_cache)
+  find_program(ASSAY_CCACHE ccache)
+  if(ASSAY_COMPILE_CACHE AND ASSAY_CCACHE AND CMAKE_CXX_COMPILER_ID STREQUAL GNU AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
+    set(CMAKE_CXX_COMPILER_LAUNCHER ${CMAKE_COMMAND} -E env CCACHE_BASEDIR=${PROJECT_SOURCE_DIR} CCACHE_NOHASHDIR=1
+      CCACHE_ABSSTDERR=1 CCACHE_DEPEND=1
+      CCACHE_SLOPPINESS=pch_defines,time_macros,include_file_mtime,include_file_ctime ${ASSAY_CCACHE} PARENT_SCOPE)
+    add_compile_options($<$<COMPILE_LANGUAGE:CXX>:-fpch-preprocess>)
+  endif()
+endfunction()
+
 # Sets ASSAY_OPERATORS to the names of the operators that the header includes: the only list of operators. Sets
 # ASSAY_OPTIMIZED_OPERATORS to those for which Assay has an implementation.
 function(assay_read_operators header)
@@ -165,10 +177,10 @@ function(assay_own_flags target)
 endfunction()
 
 # assay_precompile(<group> <target> [NUMBERS]): compiles the target with the precompiled headers of the group, which are
-# built once. Groups: plain; pic, for code of shared libraries; quick, for targets of assay_build_quickly(); test.
-# Targets of a group have the same flags. Only external headers: every file still includes those of our headers that it
-# uses. NUMBERS: with the header of the reference's wide numbers, which takes most of the compile time of a file that
-# includes it.
+# built once. Groups: plain; pic, for code of shared libraries; quick and quick_pic, for targets of
+# assay_build_quickly(); test. Targets of a group have the same flags. Only external headers: every file still includes
+# those of our headers that it uses. NUMBERS: with the header of the reference's wide numbers, which takes most of the
+# compile time of a file that includes it.
 function(assay_precompile group target)
   if(NOT ASSAY_PRECOMPILE)
     return()
@@ -189,10 +201,10 @@ function(assay_precompile group target)
       target_link_libraries(${headers} PRIVATE Boost::headers)
       target_precompile_headers(${headers} PRIVATE <boost/multiprecision/cpp_bin_float.hpp>)
     endif()
-    if(group STREQUAL pic)
+    if(group MATCHES "pic$")
       set_target_properties(${headers} PROPERTIES POSITION_INDEPENDENT_CODE ON)
     endif()
-    if(group STREQUAL quick)
+    if(group MATCHES "^quick")
       assay_build_quickly(${headers})
     elseif(group STREQUAL test)
       assay_build_unoptimized(${headers})
@@ -245,24 +257,52 @@ function(assay_add_library layer)
   endif()
 endfunction()
 
+# assay_combine(<target> <name> <source>...): compiles these sources of the target as one. UNITY_BUILD would write absolute
+# paths into the combined source, so that ccache could not find it in another clone.
+function(assay_combine target name)
+  set(combined ${CMAKE_CURRENT_BINARY_DIR}/${target}_together/${name}.cpp)
+  cmake_path(GET combined PARENT_PATH folder)
+  set(includes "")
+  foreach(source IN LISTS ARGN)
+    cmake_path(ABSOLUTE_PATH source NORMALIZE OUTPUT_VARIABLE path)
+    cmake_path(RELATIVE_PATH path BASE_DIRECTORY ${folder})
+    string(APPEND includes "#include \"${path}\"\n")
+  endforeach()
+  file(CONFIGURE OUTPUT ${combined} CONTENT "${includes}" @ONLY)
+  get_target_property(sources ${target} SOURCES)
+  list(REMOVE_ITEM sources ${ARGN})
+  set_property(TARGET ${target} PROPERTY SOURCES ${sources} ${combined})
+  # GCC treats types of the combined source like types of a header, and warns if a member has a type without linkage.
+  set_source_files_properties(${combined} PROPERTIES COMPILE_OPTIONS $<$<CXX_COMPILER_ID:GNU>:-Wno-subobject-linkage>)
+endfunction()
+
 # assay_compile_together(<target> [<room>...]): with precompiled headers, compiles the sources of the target in each of
 # the named folders, or in every folder if none is named, as one source, because most of the compile time is for headers
-# that they share. If they share a name, it must have the same meaning in all of them.
+# that they share. If they share a name, it must have the same meaning in all of them. Sources with flags of their own are
+# compiled separately.
 function(assay_compile_together target)
   if(NOT ASSAY_PRECOMPILE)
     return()
   endif()
-  set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_MODE GROUP)
-  # GCC treats types of the combined source like types of a header, and warns if a member has a type without linkage.
-  target_compile_options(${target} PRIVATE $<$<CXX_COMPILER_ID:GNU>:-Wno-subobject-linkage>)
   get_target_property(folder ${target} SOURCE_DIR)
   get_target_property(sources ${target} SOURCES)
+  list(FILTER sources INCLUDE REGEX "\\.cpp$")
+  set(rooms "")
   foreach(source IN LISTS sources)
-    cmake_path(ABSOLUTE_PATH source BASE_DIRECTORY ${folder} NORMALIZE)
-    cmake_path(GET source PARENT_PATH room)
+    cmake_path(ABSOLUTE_PATH source BASE_DIRECTORY ${folder} NORMALIZE OUTPUT_VARIABLE path)
+    cmake_path(GET path PARENT_PATH room)
     cmake_path(RELATIVE_PATH room BASE_DIRECTORY ${folder})
-    if(room IN_LIST ARGN OR NOT (ARGN OR room MATCHES "^\\.\\."))
-      set_source_files_properties(${source} TARGET_DIRECTORY ${target} PROPERTIES UNITY_GROUP ${room})
+    get_source_file_property(flags ${source} TARGET_DIRECTORY ${target} COMPILE_OPTIONS)
+    if(NOT flags AND (room IN_LIST ARGN OR NOT (ARGN OR room MATCHES "^\\.\\.")))
+      list(APPEND rooms ${room})
+      list(APPEND sources_of_${room} ${source})
+    endif()
+  endforeach()
+  list(REMOVE_DUPLICATES rooms)
+  foreach(room IN LISTS rooms)
+    list(LENGTH sources_of_${room} count)
+    if(count GREATER 1)
+      assay_combine(${target} ${room}/all ${sources_of_${room}})
     endif()
   endforeach()
 endfunction()
@@ -317,11 +357,19 @@ function(assay_build_rooms_quickly target)
   set(part ${target}_quick)
   add_library(${part} OBJECT ${quick})
   get_target_property(links ${target} LINK_LIBRARIES)
-  target_link_libraries(${part} PRIVATE ${links})
+  if(links)
+    target_link_libraries(${part} PRIVATE ${links})
+  endif()
   target_include_directories(${part} PRIVATE $<TARGET_PROPERTY:${target},INCLUDE_DIRECTORIES>)
   assay_own_flags(${part})
   assay_build_quickly(${part})
-  assay_precompile(quick ${part} NUMBERS)
+  get_target_property(is_pic ${target} POSITION_INDEPENDENT_CODE)
+  if(is_pic)
+    set_target_properties(${part} PROPERTIES POSITION_INDEPENDENT_CODE ON)
+    assay_precompile(quick_pic ${part})
+  else()
+    assay_precompile(quick ${part} NUMBERS)
+  endif()
   assay_compile_together(${part})
   target_sources(${target} PRIVATE $<TARGET_OBJECTS:${part}>)
 endfunction()
@@ -361,8 +409,9 @@ function(assay_add_test name)
   else()
     assay_precompile(test ${name})
   endif()
-  if(ASSAY_PRECOMPILE AND arg_TOGETHER)
-    set_target_properties(${name} PROPERTIES UNITY_BUILD ON)
+  list(LENGTH arg_SOURCES count)
+  if(ASSAY_PRECOMPILE AND arg_TOGETHER AND count GREATER 1)
+    assay_combine(${name} all ${arg_SOURCES})
   endif()
   if(NOT arg_TIMEOUT)
     set(arg_TIMEOUT 300)  # against hangs: a test of one minute takes two if other tests run
