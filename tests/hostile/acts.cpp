@@ -418,7 +418,11 @@ Acts litter() {
          setrlimit(RLIMIT_FSIZE, &none);
          umask(0777);
        }},
-      {"kills its parent", [] { kill(getppid(), SIGKILL); }},
+      {"kills its parent",
+       [] {
+         kill(getppid(), SIGKILL);
+         linger();  // the death of the parent ends this process, but not at once
+       }},
       {"stops its parent", [] { kill(getppid(), SIGSTOP); }},
       {"empties its environment", [] { clearenv(); }},
       {"makes holes in the tensors",
