@@ -393,7 +393,7 @@ function(assay_build_unoptimized name)
 endfunction()
 
 # assay_add_test(<name> [TOGETHER] [NUMBERS] SOURCES ... LINKS ... [LABELS ...] [TIMEOUT seconds]): a GoogleTest program, one CTest
-# test per TEST. TOGETHER: with precompiled headers its sources are compiled as one, since most of the compile time is
+# test per TEST. TOGETHER: with precompiled headers its sources are compiled eight at a time, since most of the compile time is
 # for headers that they share; then a name must have the same meaning in all of them. NUMBERS: as in assay_precompile().
 # A program with the label nightly or weekly is built by the target assay_long_tests, not by all. Tests that
 # tests/long_tests.txt lists get the label long, and run at night, too. The target assay_sanitize_tests builds the programs with the label sanitize,
@@ -411,7 +411,13 @@ function(assay_add_test name)
   endif()
   list(LENGTH arg_SOURCES count)
   if(ASSAY_PRECOMPILE AND arg_TOGETHER AND count GREATER 1)
-    assay_combine(${name} all ${arg_SOURCES})
+    math(EXPR last "${count} - 1")
+    set(part all)
+    foreach(first RANGE 0 ${last} 8)
+      list(SUBLIST arg_SOURCES ${first} 8 sources)
+      assay_combine(${name} ${part} ${sources})
+      string(APPEND part _others)
+    endforeach()
   endif()
   if(NOT arg_TIMEOUT)
     set(arg_TIMEOUT 300)  # against hangs: a test of one minute takes two if other tests run
