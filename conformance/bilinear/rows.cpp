@@ -1,6 +1,7 @@
 #include "bilinear/rows.hpp"
 
 #include <algorithm>
+#include <array>
 
 /// This file is compiled once for each instruction set; the macro ASSAY_INSTRUCTIONS selects it.
 namespace assay::conformance::bilinear {
@@ -10,6 +11,9 @@ using engine::Lanes;
 using Compiled = engine::CompiledFor<engine::Instructions::ASSAY_INSTRUCTIONS>;
 using RowSum = engine::SumOverRows<0, Lanes>;
 constexpr std::int64_t lanes = engine::lanes_of<Lanes>;
+/// Partial sums, each of every eighth channel, so that the bits of their total do not depend on the
+/// number of lanes.
+using PartialSums = std::array<RowSum, engine::most_lanes / lanes>;
 
 /// Returns the elements of a row from channel c on. Lanes after the last channel are 0.
 [[gnu::always_inline]] inline Lanes channels_at(const double* row, std::int64_t c,
@@ -26,28 +30,32 @@ template <class V>
   return {x.value, x.rigorous, x.rigorous, x.squares, x.moment, x.shared, {}};
 }
 
-/// Adds all SIMD lanes of a sum over channels to the element `to`, which has the sums of other row
-/// pairs.
-[[gnu::always_inline]] inline void add_lanes(const engine::ElementOf<Lanes>& x,
-                                             engine::Element& to) {
-  for (int k = 0; k < lanes; ++k) {
-    to.value += x.value[k];
-    to.magnitude += x.magnitude[k];
-    to.rigorous += x.rigorous[k];
-    to.squares += x.squares[k];
-    to.moment += x.moment[k];
-    to.drift += x.drift[k];
-    to.value_squares += x.value_squares[k];
+/// Adds partial sums over channels to the element `to`, which has the sums of other row pairs.
+[[gnu::always_inline]] inline void add_partial_sums(const PartialSums& sums, engine::Element& to) {
+  for (const RowSum& sum : sums) {
+    const engine::ElementOf<Lanes>& x = sum.element();
+    for (int k = 0; k < lanes; ++k) {
+      to.value += x.value[k];
+      to.magnitude += x.magnitude[k];
+      to.rigorous += x.rigorous[k];
+      to.squares += x.squares[k];
+      to.moment += x.moment[k];
+      to.drift += x.drift[k];
+      to.value_squares += x.value_squares[k];
+    }
   }
 }
 
 [[gnu::always_inline]] inline void add_pair(engine::ToleranceReading<Lanes, 0>& on,
                                             const Call& call, const Pairs& pairs, std::int64_t k,
-                                            RowSum& sum) {
-  for (std::int64_t c = 0; c < pairs.channels; c += lanes)
-    sum.add(product(on, call, channels_at(pairs.left[k], c, pairs.channels),
-                    channels_at(pairs.right[k], c, pairs.channels)),
-            {}, engine::filled<Lanes>(1));
+                                            PartialSums& sums) {
+  std::size_t part = 0;
+  for (std::int64_t c = 0; c < pairs.channels; c += lanes) {
+    sums[part].add(product(on, call, channels_at(pairs.left[k], c, pairs.channels),
+                           channels_at(pairs.right[k], c, pairs.channels)),
+                   {}, engine::filled<Lanes>(1));
+    part = (part + 1) % sums.size();
+  }
 }
 
 }  // namespace
@@ -81,16 +89,16 @@ engine::Element read_contraction(Compiled, const Call& call, const Pairs& pairs)
   engine::ToleranceReading<double, 0> of_sums(call.units, {});
   const auto channels = static_cast<double>(pairs.channels);
   engine::Element all;
-  RowSum unrounded;
+  PartialSums unrounded;
   for (std::int64_t k = 0; k < pairs.count; ++k) {
     if (!call.part.rounds()) {
       add_pair(on, call, pairs, k, unrounded);
       continue;
     }
-    RowSum sum;
+    PartialSums sums;
     engine::Element pair;
-    add_pair(on, call, pairs, k, sum);
-    add_lanes(sum.element(), pair);
+    add_pair(on, call, pairs, k, sums);
+    add_partial_sums(sums, pair);
     const auto part = contribution(of_sums, call, number_of(pair), pair.magnitude, channels);
     all.value += part.value;
     all.magnitude += pair.magnitude;
@@ -100,7 +108,7 @@ engine::Element read_contraction(Compiled, const Call& call, const Pairs& pairs)
     all.drift += pair.drift;
     all.value_squares += pair.value_squares;
   }
-  add_lanes(unrounded.element(), all);
+  add_partial_sums(unrounded, all);
   all.terms = static_cast<double>(pairs.count) * channels;
   return all;
 }

@@ -18,9 +18,9 @@ struct Pairs {
   std::int64_t count = 0, channels = 0;
 };
 
-/// Equations E31 to E34: computes an output row, which is a sum of factors times rows, eight
-/// channels at a time. Returns the largest magnitude that an intermediate result of a kernel may
-/// have.
+/// Equations E31 to E34: computes an output row, which is a sum of factors times rows, with
+/// channels in SIMD lanes. Returns the largest magnitude that an intermediate result of a kernel
+/// may have.
 template <engine::Instructions instructions>
 double read_row(engine::CompiledFor<instructions>, const Call& call, const Pairs& pairs,
                 const engine::Output& output, double floor, const RowEntries& to);

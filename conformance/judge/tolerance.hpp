@@ -55,7 +55,7 @@ RowEntries entries_of(Expectation& e, std::int64_t row);
   __builtin_memcpy(to, &narrowed, static_cast<std::size_t>(count) * sizeof(float));
 }
 
-/// Writes the bound of one element to index k or, for eight elements at a time, the first `count`
+/// Writes the bound of one element to index k or, for several elements in lanes, the first `count`
 /// bounds to index k and the following indices.
 template <class V>
 [[gnu::always_inline]] inline void put(const RowEntries& to, std::int64_t k,

@@ -13,8 +13,8 @@ void finish_row(engine::CompiledFor<engine::Instructions::ASSAY_INSTRUCTIONS>, c
     const std::int64_t count = std::min(lanes, row.count - k);
     engine::Lanes floor{};
     __builtin_memcpy(&floor, row.floor + k, static_cast<std::size_t>(count) * sizeof(double));
-    const auto eight = row.elements->eight(static_cast<std::size_t>(row.first + k));
-    put(to, k, engine::bound_of(eight, row.output, floor), count);
+    const auto elements = row.elements->lanes_from(static_cast<std::size_t>(row.first + k));
+    put(to, k, engine::bound_of(elements, row.output, floor), count);
   }
 }
 

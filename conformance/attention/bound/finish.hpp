@@ -17,8 +17,7 @@ struct SummedRow {
   const double* floor = nullptr;  ///< Phi of each element
 };
 
-/// Computes reference and tolerances of a row from its sums (equations E15 to E26), eight elements
-/// at a time.
+/// Computes reference and tolerances of a row from its sums (equations E15 to E26), in SIMD lanes.
 template <engine::Instructions instructions>
 void finish_row(engine::CompiledFor<instructions>, const SummedRow& row, const RowEntries& to);
 

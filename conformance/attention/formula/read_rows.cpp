@@ -10,7 +10,7 @@ using Compiled = engine::CompiledFor<engine::Instructions::ASSAY_INSTRUCTIONS>;
 
 constexpr std::size_t step = engine::lanes_of<Lanes>;
 
-/// The sums of eight columns.
+/// The sums of adjacent columns, one in each lane.
 struct Sums {
   Lanes sum{}, magnitudes{}, squares{};
 
@@ -35,7 +35,8 @@ struct Sums {
 template <>
 void multiply_row(Compiled, const float* row, const KeyColumns& columns, std::size_t keys,
                   const ProductArrays& to) {
-  for (std::size_t key = 0; key < keys; key += keys_of_step) {
+  static_assert(keys_of_step % (2 * step) == 0);
+  for (std::size_t key = 0; key < keys; key += 2 * step) {
     Sums left, right;
     const double* column = columns.first + key;
     for (std::int64_t d = 0; d < columns.dim; ++d, column += columns.pitch) {

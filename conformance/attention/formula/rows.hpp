@@ -8,7 +8,7 @@
 #include "assay/engine/blocks/pairs.hpp"
 #include "attention/formula/pair.hpp"
 
-/// Loops over the keys of one query row, eight keys at a time.
+/// Loops over the keys of one query row, in SIMD lanes.
 namespace assay::conformance::attention {
 
 /// The loops read and write whole steps of this many keys. Arrays of keys are long enough for that:

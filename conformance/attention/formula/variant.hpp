@@ -161,7 +161,7 @@ class HeadPlaces {
     for (std::size_t c = 0; c < numbers.size(); ++c)
       numbers[c] = static_cast<double>(keys_[static_cast<std::size_t>(first) + c]);
   }
-  /// Returns the results of the user's formula for one row and eight keys.
+  /// Returns the results of the user's formula for one row and the keys in the lanes.
   template <class On>
   [[gnu::always_inline]] inline auto score(On& on, const Call& call, const Row<double>& of_row,
                                            const Pair<engine::Lanes>& pair, std::int64_t row,

@@ -6,7 +6,7 @@
 #include "assay/conformance/judge/arithmetic.hpp"
 #include "assay/conformance/judge/expectation.hpp"
 
-/// Quick checks of all elements of a row, eight at a time. If a quick check fails, the elements are
+/// Quick checks of all elements of a row, in SIMD lanes. If a quick check fails, the elements are
 /// examined one by one. The results have the same bits as the functions for single elements.
 namespace assay::conformance {
 

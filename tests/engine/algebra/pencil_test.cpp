@@ -45,12 +45,13 @@ TEST(Store, HasAKnownErrorIfNoiseReachesNoTie) {
   EXPECT_EQ(Store(8, -126, Direction::truncated).drift(third, 0.0), 0);
 }
 
-TEST(Store, EightLanesRoundAsOneDoes) {
+TEST(Store, LanesRoundAsOneDoubleDoes) {
   Lanes x{};
-  for (int k = 0; k < 8; ++k) x[k] = std::ldexp(0.7 + 0.13 * k, 3 * k - 20) * (k % 2 ? -1 : 1);
+  for (int k = 0; k < lanes_of<Lanes>; ++k)
+    x[k] = std::ldexp(0.7 + 0.13 * k, 3 * k - 20) * (k % 2 ? -1 : 1);
   const Lanes error = half.error(magnitude_of(x)), drift = half.drift(x, Lanes{});
   const Lanes power = exponential(x), generated = growth(magnitude_of(x));
-  for (int k = 0; k < 8; ++k) {
+  for (int k = 0; k < lanes_of<Lanes>; ++k) {
     EXPECT_EQ(error[k], half.error(std::abs(x[k])));
     EXPECT_EQ(drift[k], half.drift(static_cast<double>(x[k]), 0.0));
     EXPECT_EQ(power[k], exponential(static_cast<double>(x[k])));

@@ -187,10 +187,10 @@ TEST(Expression, LanesHaveTheBitsOfDoubles) {
   for (const std::string text : formulas) {
     const Parsed parsed(text);
     Lanes s{};
-    for (int k = 0; k < 8; ++k) s[k] = -4 + 1.1 * k;
+    for (int k = 0; k < lanes_of<Lanes>; ++k) s[k] = -4 + 1.1 * k;
     Values<Lanes> values;
     values.evaluate(parsed.graph, {s, Lanes{} + 3, Lanes{} + 1, Lanes{}, Lanes{}, Lanes{}});
-    for (int k = 0; k < 8; ++k)
+    for (int k = 0; k < lanes_of<Lanes>; ++k)
       EXPECT_EQ(values[parsed.result][k], parsed.at(double(s[k]), 3, 1)) << text;
   }
 }

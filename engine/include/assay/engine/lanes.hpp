@@ -6,20 +6,32 @@
 #include <initializer_list>
 #include <type_traits>
 
-/// `Lanes` is a SIMD vector of eight doubles, so that one template evaluates a formula for one pair
-/// or for eight. Every function gives each lane the same bits as the function for a single double:
+/// `Lanes` is a SIMD vector of doubles, so that one template evaluates a formula for one pair or
+/// for several. Every function gives each lane the same bits as the function for a single double:
 /// it uses only IEEE 754 operations, and the compiler does not contract them to fused
 /// multiply-adds.
 namespace assay::engine {
 
-/// Eight adjacent pairs.
-typedef double Lanes __attribute__((vector_size(64)));
-/// The bits of the eight doubles of `Lanes`, as integers.
-typedef std::int64_t LaneBits __attribute__((vector_size(64)));
-/// Eight floats, the storage type of magnitudes and squares.
-typedef float FloatLanes __attribute__((vector_size(32)));
+/// The number of doubles in a register of the instruction set for which this file is compiled. If a
+/// vector were longer, GCC 12 would compare its elements one by one.
+#if defined(__AVX512F__)
+constexpr int register_lanes = 8;
+#elif defined(__AVX2__)
+constexpr int register_lanes = 4;
+#else
+constexpr int register_lanes = 2;
+#endif
+/// The largest number of lanes of all instruction sets.
+inline constexpr int most_lanes = 8;
 
-/// The number of doubles in the type V: 1 for double, 8 for Lanes.
+/// Adjacent pairs.
+typedef double Lanes __attribute__((vector_size(register_lanes * sizeof(double))));
+/// The bits of the doubles of `Lanes`, as integers.
+typedef std::int64_t LaneBits __attribute__((vector_size(register_lanes * sizeof(double))));
+/// As many floats, the storage type of magnitudes and squares.
+typedef float FloatLanes __attribute__((vector_size(register_lanes * sizeof(float))));
+
+/// The number of doubles in the type V: 1 for double, `register_lanes` for Lanes.
 template <class V>
 inline constexpr int lanes_of = sizeof(V) / sizeof(double);
 

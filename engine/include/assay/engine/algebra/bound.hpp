@@ -9,9 +9,9 @@
 #include "assay/engine/algebra/sum.hpp"
 #include "assay/engine/lanes.hpp"
 
-/// Computes the error bound of one output element, or of eight at once: the largest error of a
-/// correct kernel. The inputs are sums over the element's pairs (`ElementOf`). Comments cite the
-/// sections A1 to A13 of engine/README.md and the equations E1 to E26 of docs/bound.md.
+/// Computes the error bound of one output element, or of several in SIMD lanes: the largest error
+/// of a correct kernel. The inputs are sums over the element's pairs (`ElementOf`). Comments cite
+/// the sections A1 to A13 of engine/README.md and the equations E1 to E26 of docs/bound.md.
 namespace assay::engine {
 
 /// Returns lambda, the factor of Azuma's inequality (engine/README.md, A10; docs/bound.md, E18).

@@ -11,11 +11,11 @@
 namespace assay::engine {
 
 /// All elements of one output row, stored as a structure of arrays (one array per member), so that
-/// eight elements load at once. Padding at the end allows a load of eight elements at any position.
+/// several elements load at once. Padding at the end allows a load at any position.
 class ElementRow {
  public:
   explicit ElementRow(std::size_t count)
-      : count_(count), pitch_(count + lanes_of<Lanes>), numbers_(members * pitch_) {}
+      : count_(count), pitch_(count + most_lanes), numbers_(members * pitch_) {}
 
   std::size_t size() const { return count_; }
   void put(std::size_t d, const Element& x) {
@@ -40,8 +40,8 @@ class ElementRow {
             .by_constant = {number(9), number(10)}};
   }
 
-  /// Returns the eight elements d to d + 7.
-  [[gnu::always_inline]] ElementOf<Lanes> eight(std::size_t d) const {
+  /// Returns the elements d, d + 1, ..., one in each lane.
+  [[gnu::always_inline]] ElementOf<Lanes> lanes_from(std::size_t d) const {
     const double* first = numbers_.data() + d;
     const auto number = [ this, first ](std::size_t member) __attribute__((always_inline)) {
       Lanes x;

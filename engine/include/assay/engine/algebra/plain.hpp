@@ -14,7 +14,7 @@ namespace assay::engine {
 using Naive = boost::multiprecision::cpp_bin_float_quad;
 
 /// Evaluates a formula without rounding errors of a kernel: ignores the roundings that the formula
-/// declares. The type T is double, Lanes (eight doubles) or Naive (113 bits).
+/// declares. The type T is double, Lanes (several doubles) or Naive (113 bits).
 template <class T>
 class PlainReading {
  public:

@@ -8,8 +8,9 @@
 
 namespace assay::engine {
 
-/// Sums for one output element, or for eight elements at once. The element is a sum over pairs of a
-/// coefficient c times an operand x. Sections A8, A9 and A13 of engine/README.md give the formulas.
+/// Sums for one output element, or for several elements in SIMD lanes. The element is a sum over
+/// pairs of a coefficient c times an operand x. Sections A8, A9 and A13 of engine/README.md give
+/// the formulas.
 template <class V>
 struct ElementOf {
   V value{}, magnitude{};  ///< sum of c x and of |c x|

@@ -17,8 +17,8 @@ struct Symbol {
 };
 
 /// A number that a kernel computes: its exact value and bounds of its error (engine/README.md, A1).
-/// V is double or Lanes (eight doubles). The number depends on `symbols` row symbols: numbers that
-/// the kernel computes once per row.
+/// V is double or Lanes (several doubles). The number depends on `symbols` row symbols: numbers
+/// that the kernel computes once per row.
 ///
 ///     error = sum over k of by[k] * (error of symbol k) + the rest
 ///

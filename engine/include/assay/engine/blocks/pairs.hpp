@@ -117,39 +117,52 @@ template <std::size_t c, class Streams, class Formula>
   if constexpr (c + 1 < Formula::coefficients) put_coefficients<c + 1>(block, pair, row, place);
 }
 
-/// Adds eight numbers to the eight numbers at `to`.
+/// Adds the lanes of x to the numbers at `to`.
 [[gnu::always_inline]] inline void add_lanes(double* to, const Lanes& x) {
   put(to, lanes_at(to, 0) + x);
 }
-/// Returns the sum of all lanes, added in ascending order.
-[[gnu::always_inline]] inline double sum_of(const Lanes& x) {
-  double sum = 0;
-  for (int k = 0; k < lanes_of<Lanes>; ++k) sum += x[k];
-  return sum;
-}
 
-/// The same sums as in `RowSums`, in eight SIMD lanes: lane k sums every eighth pair of a row.
+/// The same sums as in `RowSums`, divided into partial sums, one in each lane of V.
+template <class V>
 struct LaneSums {
-  Lanes size{}, overflow{};
-  std::array<Lanes, kinds_of_weights> spread{}, spread_squares{};
-
-  [[gnu::always_inline]] void add_to(RowSums& row) const {
-    row.size += sum_of(size);
-    row.overflow += sum_of(overflow);
-    for (std::size_t k = 0; k < kinds_of_weights; ++k) {
-      row.spread[k] += sum_of(spread[k]);
-      row.spread_squares[k] += sum_of(spread_squares[k]);
-    }
-  }
+  V size{}, overflow{};
+  std::array<V, kinds_of_weights> spread{}, spread_squares{};
 };
 
-/// Adds the contributions of eight pairs to the `RowSums` (additional sums per row) of the outputs
-/// s, s + 1, ...
+/// The partial sums of a row. Each of the `most_lanes` partial sums contains every eighth pair, so
+/// that the bits of the row's sums do not depend on the number of lanes.
+template <class V, std::size_t sums>
+using PartialSums = std::array<std::array<LaneSums<V>, sums>, most_lanes / lanes_of<V>>;
+
+/// Adds the partial sums of output s, in ascending order, to the sums of a row.
+template <class V, std::size_t sums>
+[[gnu::always_inline]] inline void add_partial_sums(const PartialSums<V, sums>& parts,
+                                                    std::size_t s, RowSums& row) {
+  RowSums total;
+  for (const auto& part : parts)
+    for (int lane = 0; lane < lanes_of<V>; ++lane) {
+      total.size += part[s].size[lane];
+      total.overflow += part[s].overflow[lane];
+      for (std::size_t k = 0; k < kinds_of_weights; ++k) {
+        total.spread[k] += part[s].spread[k][lane];
+        total.spread_squares[k] += part[s].spread_squares[k][lane];
+      }
+    }
+  row.size += total.size;
+  row.overflow += total.overflow;
+  for (std::size_t k = 0; k < kinds_of_weights; ++k) {
+    row.spread[k] += total.spread[k];
+    row.spread_squares[k] += total.spread_squares[k];
+  }
+}
+
+/// Adds the contributions of the pairs in the lanes to the `RowSums` (additional sums per row) of
+/// the outputs s, s + 1, ...
 template <std::size_t s, class Streams, class Formula>
-[[gnu::always_inline]] inline void add_sides(const PairBlock<Streams, Formula>& block,
-                                             const typename Streams::Number* pair, std::int64_t row,
-                                             std::int64_t key, const Lanes& times,
-                                             std::array<LaneSums, Formula::sums.size()>& of_row) {
+[[gnu::always_inline]] inline void add_sides(
+    const PairBlock<Streams, Formula>& block, const typename Streams::Number* pair,
+    std::int64_t row, std::int64_t key, const Lanes& times,
+    std::array<LaneSums<Lanes>, Formula::sums.size()>& of_row) {
   constexpr SumOf sum = Formula::sums[s];
   const SideSums& to = block.side_sums[s];
   const auto& c = pair[sum.coefficient];
@@ -179,15 +192,16 @@ template <std::size_t s, class Streams, class Formula>
     add_sides<s + 1>(block, pair, row, key, times, of_row);
 }
 
-/// Evaluates the formula for all pairs of a block, eight at a time. The code uses the instruction
-/// set for which the caller is compiled: each operator calls this function in one file, which
-/// CMake's assay_add_pairs() compiles once per instruction set.
+/// Evaluates the formula for all pairs of a block, as many at a time as there are lanes. The code
+/// uses the instruction set for which the caller is compiled: each operator calls this function in
+/// one file, which CMake's assay_add_pairs() compiles once per instruction set.
 template <class Streams, class Formula>
 [[gnu::always_inline]] inline void read_pairs(const PairBlock<Streams, Formula>& block) {
   for (std::int64_t r = 0; r < block.rows; ++r) {
     const TileRow<Formula::symbols>& row = block.of_rows[r];
     const typename Streams::template Reading<Lanes> on(block.formula.units(), row.symbols_of);
-    std::array<LaneSums, Formula::sums.size()> of_row;
+    PartialSums<Lanes, Formula::sums.size()> partial_sums;
+    std::size_t part = 0;
     for (std::int64_t c = 0; c < block.keys; c += lanes_of<Lanes>) {
       const std::int64_t place = r * block.pitch + c;
       std::array<Products<Lanes>, Formula::dots> products;
@@ -198,11 +212,13 @@ template <class Streams, class Formula>
       const auto pair = block.formula.pair(on, block.first_row + r, row.numbers, products, sides);
       put_coefficients<0>(block, pair.data(), row, place);
       if constexpr (Streams::takes_sides)
-        add_sides<0>(block, pair.data(), r, c, lanes_at(block.times, place), of_row);
+        add_sides<0>(block, pair.data(), r, c, lanes_at(block.times, place), partial_sums[part]);
+      part = (part + 1) % partial_sums.size();
     }
     if constexpr (Streams::takes_sides)
       for (std::size_t s = 0; s < Formula::sums.size(); ++s)
-        if (block.side_sums[s].of_rows != nullptr) of_row[s].add_to(block.side_sums[s].of_rows[r]);
+        if (block.side_sums[s].of_rows != nullptr)
+          add_partial_sums(partial_sums, s, block.side_sums[s].of_rows[r]);
   }
 }
 
@@ -210,8 +226,8 @@ template <class Streams, class Formula>
 template <Instructions instructions>
 struct CompiledFor {};
 
-/// Calls read(CompiledFor<...>()) with the given instruction set. `fastest` selects the fastest set
-/// that this machine supports.
+/// Calls read(CompiledFor<...>()) with the given instruction set. `fastest` selects the fastest
+/// set that this machine supports.
 template <class Read>
 void read_with(Instructions instructions, const Read& read) {
   if (instructions == Instructions::fastest) instructions = fastest_instructions();

@@ -9,7 +9,7 @@
 #include "assay/engine/expression/graph.hpp"
 #include "assay/engine/lanes.hpp"
 
-/// Evaluates an expression graph with any number type V: double, Lanes (eight doubles) or numbers
+/// Evaluates an expression graph with any number type V: double, Lanes (several doubles) or numbers
 /// of many digits. Conditions evaluate to 1 or 0.
 namespace assay::engine::expression {
 

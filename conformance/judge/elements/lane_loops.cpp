@@ -1,0 +1,134 @@
+#include "judge/elements/lane_loops.hpp"
+
+#include <algorithm>
+#include <limits>
+
+/// This file is compiled once for each instruction set (macro ASSAY_INSTRUCTIONS).
+namespace assay::conformance {
+namespace {
+
+using engine::LaneBits;
+using engine::Lanes;
+using engine::magnitude_of;
+using Compiled = engine::CompiledFor<engine::Instructions::ASSAY_INSTRUCTIONS>;
+
+constexpr std::int64_t lanes = engine::lanes_of<Lanes>;
+constexpr double largest = std::numeric_limits<double>::max();
+
+/// Returns the numbers from index k on. Lanes after the last number contain `fill`.
+[[gnu::always_inline]] inline Lanes lanes_from(const double* numbers, std::int64_t k,
+                                               std::int64_t count, double fill) {
+  Lanes x = engine::filled<Lanes>(fill);
+  if (count - k >= lanes)  // a constant length: the compiler copies without a function call
+    __builtin_memcpy(&x, numbers + k, sizeof x);
+  else
+    __builtin_memcpy(&x, numbers + k, static_cast<std::size_t>(count - k) * sizeof(double));
+  return x;
+}
+template <class V, class T>
+[[gnu::always_inline]] inline void put(T* numbers, std::int64_t k, std::int64_t count, const V& x) {
+  if (count - k >= lanes)
+    __builtin_memcpy(numbers + k, &x, sizeof x);
+  else
+    __builtin_memcpy(numbers + k, &x, static_cast<std::size_t>(count - k) * sizeof(T));
+}
+
+[[gnu::always_inline]] inline bool is_set(const LaneBits& bits) {
+  std::int64_t any = 0;
+  for (int k = 0; k < lanes; ++k) any |= bits[k];
+  return any != 0;
+}
+
+/// Returns the magnitude of CastSteps::offset (distance to the nearest rounding boundary) for a
+/// cast to nearest.
+[[gnu::always_inline]] inline Lanes offset_of(const Lanes& size, const NearestSteps& steps) {
+  const LaneBits is_normal = size >= steps.least_normal;
+  const Lanes power = is_normal ? engine::leading_power(size) : Lanes{};
+  const Lanes step =
+      is_normal ? power * steps.relative_step : engine::filled<Lanes>(steps.least_step);
+  const Lanes beyond = size - power, count = beyond / step;
+  const Lanes nearest = engine::whole_of(count);
+  const Lanes whole = nearest > count ? nearest - 1.0 : nearest;
+  const Lanes offset = magnitude_of(beyond - step * whole - step / 2.0);
+  const Lanes of_power = beyond + step / 4.0;  // below a power of two steps are half as wide
+  return (is_normal & (of_power < offset)) ? of_power : offset;
+}
+
+}  // namespace
+
+template <>
+bool all_within(Compiled, const RowNumbers& row, double share, double* ratios) {
+  LaneBits wrong{};
+  for (std::int64_t k = 0; k < row.count; k += lanes) {
+    const auto at = [&](const double* numbers) __attribute__((always_inline)) {
+      return lanes_from(numbers, k, row.count, 0);
+    };
+    const Lanes value = at(row.value), radius = at(row.radius), tau = at(row.tau);
+    const Lanes actual = at(row.actual), error = magnitude_of(actual - value);
+    const Lanes limit = tau + radius, ratio = error / limit;
+    put(ratios, k, row.count, error == 0.0 ? Lanes{} : ratio);
+    wrong |= ~((radius <= largest) & (magnitude_of(actual) <= largest) &
+               (magnitude_of(value) + at(row.tau_det) < 0x1p15) & (error <= limit));
+    wrong |= (tau > at(row.floor)) & (radius > share * tau);
+  }
+  return !is_set(wrong);
+}
+
+template <>
+void fill_moments(Compiled, const RowNumbers& row, const Arithmetic& arithmetic,
+                  const MomentRow& to) {
+  const double unit = 2 * unit_roundoff(arithmetic.io), least = 2 * underflow_of(arithmetic.io);
+  // These limits must be the same as in Arithmetic::cast_is_coarse and Arithmetic::cast_is_biased.
+  const double coarse = coarsest_of(arithmetic.io),
+               subnormal = arithmetic.eta_out / arithmetic.u_out;
+  for (std::int64_t k = 0; k < row.count; k += lanes) {
+    const auto at = [&](const double* numbers) __attribute__((always_inline)) {
+      return lanes_from(numbers, k, row.count, 1);
+    };
+    const Lanes value = at(row.value), sigma = at(row.sigma), drift = at(row.drift);
+    const Lanes actual = at(row.actual), size = magnitude_of(value), healthy = value + drift;
+    put(to.is_informative, k, row.count,
+        (size > at(row.tau)) & (sigma > 0.0) & (magnitude_of(actual) <= largest) &
+            ~(size < coarse));
+    put(to.error, k, row.count, (actual - value - drift) / sigma);
+    const Lanes relative = unit * engine::leading_power(magnitude_of(healthy));
+    const Lanes step = relative < least ? engine::filled<Lanes>(least) : relative;
+    const Lanes rounded = engine::whole_of(healthy / step) * step - healthy;
+    put(to.of_cast, k, row.count, (unit > 0 ? rounded : Lanes{}) / sigma);
+    put(to.is_biased, k, row.count, magnitude_of(healthy) < subnormal);
+  }
+}
+
+template <>
+bool all_certain(Compiled, const RowNumbers& row, double share, const NearestSteps& steps) {
+  LaneBits wrong{};
+  for (std::int64_t k = 0; k < row.count; k += lanes) {
+    const auto at = [&](const double* numbers) __attribute__((always_inline)) {
+      return lanes_from(numbers, k, row.count, 0);
+    };
+    const Lanes size = magnitude_of(at(row.value)), radius = at(row.radius), tau = at(row.tau);
+    const LaneBits is_narrow =
+        (radius <= largest) & ((radius <= share * tau) | (tau <= at(row.floor)));
+    const LaneBits is_decided = (radius == 0.0) | (radius < offset_of(size, steps));
+    wrong |= ~(is_narrow & is_decided & (size <= largest));
+  }
+  return !is_set(wrong);
+}
+
+template <>
+double largest_radius(Compiled, const RowNumbers& row) {
+  Lanes most{};
+  for (std::int64_t k = 0; k < row.count; k += lanes) {
+    const auto at = [&](const double* numbers) __attribute__((always_inline)) {
+      return lanes_from(numbers, k, row.count, 0);
+    };
+    const Lanes tau = at(row.tau), ratio = at(row.radius) / tau;
+    const LaneBits counts = (tau > at(row.floor)) & (tau <= largest) & (ratio > most);
+    most = counts ? ratio : most;
+  }
+  double largest_of_all = 0;
+  for (int k = 0; k < lanes; ++k) largest_of_all = std::max(largest_of_all, most[k]);
+  return largest_of_all;
+}
+
+}  // namespace assay::conformance
