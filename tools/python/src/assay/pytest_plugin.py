@@ -37,7 +37,7 @@ _SHARE = 0.1  # share of the cases of a test that must be judged, unless the use
 _folder = pytest.StashKey["tempfile.TemporaryDirectory[str]"]()
 
 
-class _InvalidMarker(pytest.UsageError):
+class _InvalidMarker(Exception):
     """The marker is wrong with any options."""
 
     def __init__(self, reason: str) -> None:
@@ -95,7 +95,7 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
         if marker is not None and marker.args:
             raise _InvalidMarker(f"{marker.args[0]!r} has no name; expected e.g. cases=...")
         cases = _cases_for(metafunc.config, dict(marker.kwargs) if marker else {})
-    except (AssayError, CaseFileError, OSError, pytest.UsageError) as error:
+    except (AssayError, CaseFileError, OSError, pytest.UsageError, _InvalidMarker) as error:
         if not _has_options(metafunc.config) or isinstance(error, _InvalidMarker):
             # Make only this test fail, with this reason. The other tests still run.
             metafunc.parametrize("assay_case", [_Wrong(str(error))], ids=["marker"])
