@@ -102,6 +102,9 @@ TEST(Operand, MagnitudesAndSquaresOfNonzeroNumbersAreNonzero) {
   EXPECT_TRUE(std::isnan(magnitude_in_float(std::nan(""), scales)));
   const std::vector<float> zeros(4);
   EXPECT_EQ(scales_of({zeros.data(), 2, 2}).magnitude, 1);
+  const std::vector<float> infinite = {1, HUGE_VALF, 0, 0};
+  EXPECT_EQ(scales_of({infinite.data(), 2, 2}).magnitude, 1);
+  EXPECT_EQ(scales_of({infinite.data(), 2, 2}).square, 1);
 }
 
 TEST(Operand, PanelsHoldRowsOrTheirTranspose) {
