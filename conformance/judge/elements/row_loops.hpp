@@ -29,7 +29,7 @@ struct RowNumbers {
 
 /// Returns true if all elements pass the quick check. The values must be finite, within their
 /// tolerances tau (E27) and far from overflow. The radius (error limit of the reference) must be at
-/// most `share` of tau; it does not matter if tau is at most the floor (largest magnitude that
+/// most `share` times tau; it does not matter if tau is at most the floor (largest magnitude that
 /// counts as 0). Fills `ratios` with |error| / (tau + radius); the ratio is 0 if there is no error.
 bool all_within(const RowNumbers& row, double share, double* ratios);
 

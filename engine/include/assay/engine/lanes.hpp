@@ -12,8 +12,8 @@
 /// multiply-adds.
 namespace assay::engine {
 
-/// The number of doubles in a register of the instruction set for which this file is compiled. If a
-/// vector were longer, GCC 12 would compare its elements one by one.
+/// The number of doubles in a register of the instruction set for which this file is compiled.
+/// Longer vectors would be slow: GCC 12 would compare their elements one by one.
 #if defined(__AVX512F__)
 constexpr int register_lanes = 8;
 #elif defined(__AVX2__)
@@ -24,11 +24,11 @@ constexpr int register_lanes = 2;
 /// The largest number of lanes of all instruction sets.
 inline constexpr int most_lanes = 8;
 
-/// Adjacent pairs.
+/// Numbers of adjacent pairs (query row, key), one in each lane.
 typedef double Lanes __attribute__((vector_size(register_lanes * sizeof(double))));
 /// The bits of the doubles of `Lanes`, as integers.
 typedef std::int64_t LaneBits __attribute__((vector_size(register_lanes * sizeof(double))));
-/// As many floats, the storage type of magnitudes and squares.
+/// As many floats as `Lanes` has doubles. Magnitudes and squares are stored as floats.
 typedef float FloatLanes __attribute__((vector_size(register_lanes * sizeof(float))));
 
 /// The number of doubles in the type V: 1 for double, `register_lanes` for Lanes.
@@ -88,7 +88,7 @@ template <class V>
   return number_of(bits_of(x) & 0x7ff0000000000000);
 }
 
-/// The integer nearest to x, for 0 <= x < 2^51; ties round to even.
+/// The integer nearest to x, for |x| < 2^51; ties round to even.
 template <class V>
 [[gnu::always_inline]] inline V whole_of(const V& x) {
   return (x + 0x1.8p52) - 0x1.8p52;

@@ -98,7 +98,7 @@ def judge_one(kernel: Kernel, dtype: str, file: Path, options: argparse.Namespac
             if time.monotonic() - started > options.seconds:
                 break
             for report in assay.judge(implementation, chosen[first : first + kernel.at_once]):
-                failed = report.verdict.startswith("nonconformant") or report.verdict in ("inconclusive", "judge_fault")
+                failed = report.verdict.startswith("nonconformant") or report.verdict in ("inconclusive", "tool_failure")
                 printed: dict[str, Any] = {"verdict": report.verdict, "command": report.command}
                 printed["text"] = report.explanation() if failed else report.evidence[:200]
                 log.write(json.dumps(printed) + "\n")

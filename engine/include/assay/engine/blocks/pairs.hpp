@@ -20,7 +20,7 @@ struct SumOf {
   std::size_t operand = 0;
 };
 
-/// The number of different weightings that `RowSums` supports for its weighted sums.
+/// The number of different weights with which `RowSums` sums.
 inline constexpr std::size_t kinds_of_weights = 2;
 
 /// Additional sums for one output row, over the row's pairs (row, key); a pair that occurs several
@@ -53,7 +53,7 @@ struct DotMatrices {
 struct SideSums {
   std::array<const double*, kinds_of_weights> weights{};
   RowSums* of_rows = nullptr;  ///< for a sum within rows, one per row
-  /// For an output that sums over the rows of each key: arrays with one number per key.
+  /// For an output whose rows belong to keys: arrays with one number per key.
   double *sizes = nullptr, *overflows = nullptr;
   std::array<double*, kinds_of_weights> spreads{}, spread_squares{};
 };
@@ -69,7 +69,7 @@ struct PairBlock {
   const TileRow<Formula::symbols>* of_rows = nullptr;
   std::array<DotMatrices, Formula::dots> dots{};
   std::array<const double*, Formula::sides> sides{};
-  const double* times = nullptr;
+  const double* times = nullptr;  ///< how often each pair counts
   std::array<CoefficientScales, Formula::coefficients> scales{};
   std::array<Places<Streams::doubles, Streams::floats>, Formula::coefficients> coefficients{};
   std::array<SideSums, Formula::sums.size()> side_sums{};
