@@ -75,7 +75,7 @@ double read_row(Compiled, const Call& call, const Pairs& pairs, const engine::Ou
     }
     auto bound = engine::bound_of(sum.element(), output, engine::filled<Lanes>(floor));
     bound.radius = engine::sum_radius(sum.element());
-    largest = engine::larger_of(largest, bound.largest);
+    largest = engine::larger_of(bound.largest, largest);  // ignores NaN
     put(to, c, bound, std::min(lanes, pairs.channels - c));
   }
   double most = 0;

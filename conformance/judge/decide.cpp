@@ -13,7 +13,7 @@
 
 namespace assay::conformance {
 
-/// E44.
+/// E44. The function names every verdict, so that the compiler asks for the rank of a new one.
 Decision graver(Decision a, Decision b) {
   const auto rank = [](Verdict verdict) {
     switch (verdict) {
@@ -27,9 +27,22 @@ Decision graver(Decision a, Decision b) {
         return 3;
       case Verdict::nonconformant_proven:
         return 4;
-      default:
-        return 5;
+      case Verdict::nonconformant_structural:
+      case Verdict::nonconformant_statistical:
+      case Verdict::nondeterministic:
+      case Verdict::rejected_as_specified:
+      case Verdict::rejected_other_code:
+      case Verdict::rejected_wrongly:
+      case Verdict::accepted_wrongly:
+      case Verdict::crash:
+      case Verdict::timeout:
+      case Verdict::not_applicable:
+      case Verdict::vacuous:
+      case Verdict::usage_error:
+      case Verdict::tool_failure:
+        break;
     }
+    return 5;
   };
   return rank(a) < rank(b) ? b : a;
 }

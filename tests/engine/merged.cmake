@@ -11,6 +11,7 @@ set(breaches 0)
 foreach(object IN LISTS OBJECTS)
   execute_process(COMMAND ${NM} --demangle --defined-only ${object} OUTPUT_VARIABLE symbols COMMAND_ERROR_IS_FATAL ANY)
   string(REGEX MATCHALL "[^\n]* [WVu] [^\n]*" merged "${symbols}")
+  list(FILTER merged EXCLUDE REGEX " DW\\.ref\\.")  # data of exceptions, no function
   foreach(symbol IN LISTS merged)
     math(EXPR breaches "${breaches} + 1")
     message("${object}: ${symbol}")

@@ -73,8 +73,8 @@ void expect_same(const std::vector<Number>& a, const std::vector<Number>& b) {
   }
 }
 
-/// The vectorized code computes eight elements at a time. With any instruction set it must give the
-/// same bits as the equations for one element, and it must not write after the end of the row.
+/// The vectorized code computes several elements at a time. With any instruction set it must give
+/// the same bits as the equations for one element, and it must not write after the end of the row.
 TEST(FinishRow, GivesEveryElementTheBitsThatTheEquationsGiveIt) {
   const spec::Numerics kinds[] = {{},
                                   {.partials = spec::DType::bf16},

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <utility>
 #include <vector>
 
 #include "assay/conformance/inputs/random.hpp"
@@ -112,23 +113,33 @@ TEST(KeyLoops, LimitsAreThoseOfTheKeysThatOccur) {
     LoopScores scores(instructions, Call{.scale = 1, .dim = 8}, {}, products);
     // The largest and the smallest score belong to keys that do not occur.
     scores.value[2] = 100, scores.value[7] = -100;
-    ScoreLimits limits, expected;
-    engine::read_with(instructions, [&](auto compiled) {
-      limit_scores(compiled, times.size(), times.data(), scores.arrays(), lambda, limits);
-    });
+    const auto expect_limits = [&] {
+      ScoreLimits limits, expected;
+      engine::read_with(instructions, [&](auto compiled) {
+        limit_scores(compiled, times.size(), times.data(), scores.arrays(), lambda, limits);
+      });
+      for (std::size_t c = 0; c < times.size(); ++c)
+        if (times[c] != 0)
+          expected.add(scores.value[c], scores.rigorous[c],
+                       std::min(scores.rigorous[c],
+                                lambda * std::sqrt(scores.squares[c]) + scores.shared[c]));
+      EXPECT_EQ(limits.low, expected.low);
+      EXPECT_EQ(limits.exact, expected.exact);
+      EXPECT_EQ(limits.high, expected.high);
+      EXPECT_EQ(limits.least, expected.least);
+      EXPECT_EQ(limits.likely_low, expected.likely_low);
+      EXPECT_EQ(limits.likely_high, expected.likely_high);
+      EXPECT_LT(limits.exact, 100);
+      EXPECT_GT(limits.least, -100);
+    };
+    expect_limits();
+    // Every key that occurs has once the largest and once the smallest score.
     for (std::size_t c = 0; c < times.size(); ++c)
-      if (times[c] != 0)
-        expected.add(
-            scores.value[c], scores.rigorous[c],
-            std::min(scores.rigorous[c], lambda * std::sqrt(scores.squares[c]) + scores.shared[c]));
-    EXPECT_EQ(limits.low, expected.low);
-    EXPECT_EQ(limits.exact, expected.exact);
-    EXPECT_EQ(limits.high, expected.high);
-    EXPECT_EQ(limits.least, expected.least);
-    EXPECT_EQ(limits.likely_low, expected.likely_low);
-    EXPECT_EQ(limits.likely_high, expected.likely_high);
-    EXPECT_LT(limits.exact, 100);
-    EXPECT_GT(limits.least, -100);
+      for (const double extreme : {50.0, -50.0}) {
+        const double kept = std::exchange(scores.value[c], times[c] != 0 ? extreme : 0);
+        expect_limits();
+        scores.value[c] = kept;
+      }
   }
 }
 

@@ -1,5 +1,3 @@
-#include "judge/elements/row_loops.hpp"
-
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -11,6 +9,7 @@
 
 #include "judge/certainty.hpp"
 #include "judge/elements/distances.hpp"
+#include "judge/elements/lane_loops.hpp"
 
 namespace assay::conformance {
 namespace {
@@ -61,7 +60,22 @@ void each_drawn(const Look& look) {
     for (int time = 0; time < 300; ++time) look(Drawn(width, ++seed));
 }
 
+/// Returns the bits of the numbers; all NaN count as equal.
+std::vector<std::uint64_t> bits_of(const std::vector<double>& numbers) {
+  std::vector<std::uint64_t> bits;
+  for (const double x : numbers)
+    bits.push_back(
+        std::bit_cast<std::uint64_t>(std::isnan(x) ? std::numeric_limits<double>::quiet_NaN() : x));
+  return bits;
+}
+
 constexpr double share = 0x1p-20;
+/// Calls look(tag) once for each instruction set of this machine.
+template <class Look>
+void each_set(const Look& look) {
+  for (const engine::Instructions set : engine::available_instructions())
+    engine::read_with(set, look);
+}
 
 /// E27.
 TEST(RowLoops, RowIsWithinIfAllElementsAre) {
@@ -71,6 +85,13 @@ TEST(RowLoops, RowIsWithinIfAllElementsAre) {
     const Expectation& e = drawn.e;
     std::vector<double> ratios(e.value.size());
     const bool all = all_within(drawn.numbers(), share, ratios.data());
+    each_set([&](auto compiled) {
+      std::vector<double> again(e.value.size());
+      EXPECT_EQ(all_within(compiled, drawn.numbers(), share, again.data()), all);
+      if (all) {
+        EXPECT_EQ(again, ratios);
+      }
+    });
     ++(all ? within : others);
     bool expected = true;
     for (std::size_t k = 0; k < ratios.size(); ++k) {
@@ -102,6 +123,17 @@ TEST(RowLoops, MomentsAreThoseOfTheElements) {
       std::vector<std::int64_t> is_informative(size), is_biased(size);
       fill_moments(drawn.numbers(), arithmetic,
                    {error.data(), of_cast.data(), is_informative.data(), is_biased.data()});
+      each_set([&](auto compiled) {
+        std::vector<double> again(size), of_cast_again(size);
+        std::vector<std::int64_t> informative_again(size), biased_again(size);
+        fill_moments(
+            compiled, drawn.numbers(), arithmetic,
+            {again.data(), of_cast_again.data(), informative_again.data(), biased_again.data()});
+        EXPECT_EQ(bits_of(again), bits_of(error));
+        EXPECT_EQ(bits_of(of_cast_again), bits_of(of_cast));
+        EXPECT_EQ(informative_again, is_informative);
+        EXPECT_EQ(biased_again, is_biased);
+      });
       for (std::size_t k = 0; k < size; ++k) {
         const bool expected = std::abs(e.value[k]) > e.tau[k] && e.sigma[k] > 0 &&
                               std::isfinite(drawn.actual[k]) &&
@@ -142,8 +174,10 @@ TEST(RowLoops, RowIsCertainIfAllElementsAre) {
         if (e.tau[k] > e.floor[k] && std::isfinite(e.tau[k]))
           most = std::max(most, e.radius[k] / e.tau[k]);
       }
-      EXPECT_EQ(all_certain(drawn.numbers(), share, *steps.nearest()), expected);
-      EXPECT_EQ(largest_radius(drawn.numbers()), most);
+      each_set([&](auto compiled) {
+        EXPECT_EQ(all_certain(compiled, drawn.numbers(), share, *steps.nearest()), expected);
+        EXPECT_EQ(largest_radius(compiled, drawn.numbers()), most);
+      });
       ++(expected ? certain : others);
     });
   }
