@@ -10,6 +10,7 @@
 #include "acts.hpp"
 #include "assay/adapters/plugin.hpp"
 #include "assay/cli/main.hpp"
+#include "build_paths.hpp"
 #include "flags/choose.hpp"
 #include "process/descriptor.hpp"
 #include "process/launch.hpp"
@@ -71,7 +72,7 @@ class Kernel final : public spec::Implementation<Op> {
   static constexpr std::int64_t far = std::int64_t{1} << 40;  // an address that is not mapped
   std::string manner_ = manner();
   std::unique_ptr<spec::Implementation<Op>> healthy_ =
-      adapters::open_plugin<Op>(ASSAY_NAIVE_PLUGIN);
+      adapters::open_plugin<Op>(tests::naive_plugin());
 };
 
 cli::Registry registry() {

@@ -7,6 +7,7 @@
 #include "assay/adapters/isolated.hpp"
 #include "assay/adapters/plugin.hpp"
 #include "assay/adapters/serve.hpp"
+#include "build_paths.hpp"
 #include "sweep_of_two.hpp"
 
 namespace assay::hostile {
@@ -355,7 +356,7 @@ int main(int argc, char** argv) {
   if (argc > 1 && std::string(argv[1]) == "worker") {
     adapters::serve<hostile::Op>([] {
       return adapters::fenced<hostile::Op>(
-          [] { return adapters::open_plugin<hostile::Op>(ASSAY_HOSTILE_PLUGIN); });
+          [] { return adapters::open_plugin<hostile::Op>(tests::hostile_plugin()); });
     });
     return 0;
   }

@@ -18,6 +18,7 @@
 #include "assay/conformance/operators.hpp"
 #include "assay/fixtures/file.hpp"
 #include "assay/fixtures/named.hpp"
+#include "build_paths.hpp"
 
 namespace {
 
@@ -69,7 +70,7 @@ std::vector<fixtures::NamedTensor> computed(const fixtures::CaseRecord& record) 
                           {&outputs.dk, &inputs.key},
                           {&outputs.dv, &inputs.value}})
     *to = spec::contiguous_tensor(like->dtype, like->shape);
-  adapters::open_plugin<Op>(ASSAY_NAIVE_PLUGIN)->run(problem, inputs, outputs);
+  adapters::open_plugin<Op>(tests::naive_plugin())->run(problem, inputs, outputs);
   return fixtures::named_tensors(outputs);
 }
 

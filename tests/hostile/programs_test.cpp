@@ -4,6 +4,7 @@
 #include "assay/adapters/fenced.hpp"
 #include "assay/adapters/isolated.hpp"
 #include "assay/adapters/serve.hpp"
+#include "build_paths.hpp"
 #include "sweep_of_two.hpp"
 
 namespace assay::hostile {
@@ -77,8 +78,9 @@ std::unique_ptr<spec::Implementation<Op>> opened(const std::string& arguments, d
                                                  Runs runs) {
   const std::string numerics =
       std::string("ASSAY_NUMERICS=fp32_staging") + (runs == Runs::once ? " " : ",order=fixed ");
-  return adapters::isolated<Op>({.words = {"worker", numerics + ASSAY_HOSTILE_PROGRAM + arguments}},
-                                {.seconds = seconds, .bytes = 200 << 20});
+  return adapters::isolated<Op>(
+      {.words = {"worker", numerics + tests::hostile_program() + arguments}},
+      {.seconds = seconds, .bytes = 200 << 20});
 }
 
 void expect_of_program(const Expected& expected, const std::string& arguments) {
@@ -112,7 +114,7 @@ class Changes : public testing::TestWithParam<Expected> {};
 TEST_P(Changes, IsNamedAndTheNextCaseConforms) {
   const Hostilities hostilities(GetParam().manner);
   const auto kernel =
-      adapters::isolated<Op>({.words = {"worker", ASSAY_HOSTILE_PROGRAM}}, {.seconds = 15});
+      adapters::isolated<Op>({.words = {"worker", tests::hostile_program()}}, {.seconds = 15});
   expect_named(reports_of(*kernel), GetParam());
 }
 INSTANTIATE_TEST_SUITE_P(

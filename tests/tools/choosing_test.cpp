@@ -5,6 +5,7 @@
 #include <fstream>
 #include <nlohmann/json.hpp>
 
+#include "build_paths.hpp"
 #include "filter/filter.hpp"
 #include "flags/foreign.hpp"
 #include "session.hpp"
@@ -40,7 +41,7 @@ bool holds_of_text(const std::string& value, const std::string& text) {
 /// Reads a table of search terms with the cases (out of two) that each term selects. A test of the
 /// report page's search field reads the same table.
 TEST(FieldTerm, AgreesWithThePagesSearch) {
-  const Json table = report_at(ASSAY_SOURCE_DIR "/tests/tools/field_terms.json");
+  const Json table = report_at(tests::source_folder() + "/tests/tools/field_terms.json");
   std::vector<std::string> names;
   for (const auto& [name, value] : table["cases"][0].items()) names.push_back(name);
   ASSERT_GT(table["terms"].size(), 40u);
@@ -55,7 +56,7 @@ TEST(FieldTerm, AgreesWithThePagesSearch) {
 }
 
 TEST(FieldTerm, ReadsOnlyTheFieldsThatItNames) {
-  const Json table = report_at(ASSAY_SOURCE_DIR "/tests/tools/field_terms.json");
+  const Json table = report_at(tests::source_folder() + "/tests/tools/field_terms.json");
   std::size_t terms = 0;
   for (const Json& row : table["terms"]) {
     const std::string text = row["term"];

@@ -6,7 +6,6 @@
 #include <nlohmann/json.hpp>
 #include <numeric>
 #include <set>
-#include <sstream>
 #include <string>
 #include <vector>
 
@@ -18,6 +17,7 @@
 #include "assay/conformance/report/sentences.hpp"
 #include "assay/conformance/result/meaning.hpp"
 #include "assay/fixtures/file.hpp"
+#include "build_paths.hpp"
 #include "compression/plan/calls.hpp"
 #include "judge/decide.hpp"
 #include "judge/relations/comparison.hpp"
@@ -396,7 +396,7 @@ TEST(Decisions, EveryVerdictOfEveryRuleIsReached) {
 }
 
 TEST(Decisions, EveryRuleIsExplained) {
-  const std::string page = tests::text_of(ASSAY_SOURCE_DIR "/conformance/README.md");
+  const std::string page = tests::text_of(tests::source_folder() + "/conformance/README.md");
   for (const conformance::RuleText& rule : conformance::rules) {
     EXPECT_PRED2(has, page,
                  "| `" + std::string(rule.word) + "` | " + std::string(rule.sentence) + " |");
@@ -422,7 +422,7 @@ std::string rules_of(Verdict verdict) {
 }
 
 TEST(Decisions, TheHandbookRepeatsTheRulesAndTheMeaningOfEveryVerdict) {
-  const std::string handbook = tests::text_of(ASSAY_SOURCE_DIR "/docs/verdicts.md");
+  const std::string handbook = tests::text_of(tests::source_folder() + "/docs/verdicts.md");
   for (const auto& [verdict, word] : spec::spellings_of<Verdict>.entries) {
     const auto& [known, meaning] = conformance::meanings.at(static_cast<std::size_t>(verdict));
     EXPECT_EQ(known, verdict) << word;

@@ -14,6 +14,7 @@
 
 #include "assay/fixtures/file.hpp"
 #include "assay/optimized/flash_attention_score_grad.hpp"
+#include "build_paths.hpp"
 #include "session.hpp"
 
 namespace assay::tests {
@@ -22,7 +23,7 @@ namespace {
 using Json = nlohmann::json;
 
 std::string plugin(const std::string& name) {
-  return "--implementation=plugin:" + std::string(ASSAY_PLUGIN_FOLDER) + "/" + name + "_plugin.so";
+  return "--implementation=plugin:" + tests::plugin_folder() + "/" + name + "_plugin.so";
 }
 
 /// Selects quick cases that are judged numerically and that the naive example kernel supports.

@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "build_paths.hpp"
 #include "session.hpp"
 
 namespace assay::tests {
@@ -20,7 +21,7 @@ class Program {
   Program(std::vector<std::string> words, std::string output,
           const std::function<void()>& prepare = {})
       : output_(std::move(output)) {
-    words.insert(words.begin(), ASSAY_PROGRAM);
+    words.insert(words.begin(), tests::program());
     std::vector<char*> arguments;
     for (std::string& word : words) arguments.push_back(word.data());
     arguments.push_back(nullptr);

@@ -10,6 +10,7 @@
 
 #include "assay/conformance/report/results.hpp"
 #include "assay/fixtures/file.hpp"
+#include "build_paths.hpp"
 #include "page_report.hpp"
 #include "session.hpp"
 
@@ -118,8 +119,8 @@ TEST(Sweep, AFailureInJUnitHoldsTheReplayLine) {
 /// Returns the name and the type of each member, grouped by the heading of the section.
 std::map<std::string, std::vector<std::pair<std::string, std::string>>> documented_members() {
   std::map<std::string, std::vector<std::pair<std::string, std::string>>> members;
-  std::istringstream schema(text_of(ASSAY_SOURCE_DIR "/tools/report_schema.md") +
-                            text_of(ASSAY_SOURCE_DIR "/tools/causes_schema.md"));
+  std::istringstream schema(text_of(tests::source_folder() + "/tools/report_schema.md") +
+                            text_of(tests::source_folder() + "/tools/causes_schema.md"));
   std::string line, heading;
   const std::regex row(R"(\| ((`[a-z_]+`(, )?)+) \| ([a-z ]+) \|.*)"), name("`([a-z_]+)`");
   while (std::getline(schema, line)) {

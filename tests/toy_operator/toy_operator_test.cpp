@@ -16,6 +16,7 @@
 #include "assay/fixtures/file.hpp"
 #include "assay/mutants/kill_table.hpp"
 #include "assay/mutants/mutant.hpp"
+#include "build_paths.hpp"
 #include "conformance/printed.hpp"
 #include "fixtures/example_case.hpp"
 #include "stored/stored_case.hpp"
@@ -56,7 +57,7 @@ TEST(ToyOperator, EveryInjectedFaultFails) {
 TEST(ToyOperator, HandMadeCasesConform) {
   std::int64_t judged = 0;
   for (const char* kind : {"corners", "relations", "twins"}) {
-    std::ifstream lines(ASSAY_SOURCE_DIR "/tests/toy_operator/cases/toy_operator/" +
+    std::ifstream lines(tests::source_folder() + "/tests/toy_operator/cases/toy_operator/" +
                         std::string(kind) + ".txt");
     for (std::string line; std::getline(lines, line);) {
       if (!line.starts_with(Op::name)) continue;
@@ -141,7 +142,7 @@ TEST(ToyOperator, CaseFileHoldsExpectedValuesAndOutputsAreJudgedFromIt) {
 }
 
 TEST(ToyOperator, TheGuideStatesItsFilesAndLines) {
-  const std::filesystem::path root = ASSAY_SOURCE_DIR;
+  const std::filesystem::path root = tests::source_folder();
   std::int64_t files = 0, lines = 0;
   for (const auto& entry :
        std::filesystem::recursive_directory_iterator(root / "tests/toy_operator")) {

@@ -393,6 +393,22 @@ function(assay_build_unoptimized name)
   target_compile_options(${name} PRIVATE $<$<CONFIG:Release>:-O0> $<$<CONFIG:Release>:-U_FORTIFY_SOURCE>)
 endfunction()
 
+# assay_add_paths(<target> <name> <path> ...): defines functions of tests/build_paths.hpp for a test program.
+function(assay_add_paths target)
+  set(rest ${ARGN})
+  set(functions "")
+  while(rest)
+    list(POP_FRONT rest name path)
+    string(APPEND functions "std::string ${name}() { return \"${path}\"; }\n")
+  endwhile()
+  set(file ${CMAKE_CURRENT_BINARY_DIR}/${target}_paths.cpp)
+  file(GENERATE OUTPUT ${file}
+    CONTENT "#include \"build_paths.hpp\"\n\nnamespace assay::tests {\n\n${functions}\n}  // namespace assay::tests\n")
+  set_source_files_properties(${file} PROPERTIES SKIP_PRECOMPILE_HEADERS ON)
+  target_sources(${target} PRIVATE ${file})
+  target_include_directories(${target} PRIVATE ${PROJECT_SOURCE_DIR}/tests)
+endfunction()
+
 # assay_add_test(<name> [TOGETHER] [NUMBERS] SOURCES ... LINKS ... [LABELS ...] [TIMEOUT seconds]): a GoogleTest program, one CTest
 # test per TEST. TOGETHER: with precompiled headers its sources are compiled eight at a time, since most of the compile time is
 # for headers that they share; then a name must have the same meaning in all of them. NUMBERS: as in assay_precompile().

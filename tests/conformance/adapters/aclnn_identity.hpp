@@ -17,6 +17,7 @@
 #include "assay/conformance/plan/sampling.hpp"
 #include "assay/spec/operators/flash_attention_score.hpp"
 #include "assay/spec/operators/flash_attention_score_grad.hpp"
+#include "build_paths.hpp"
 
 /// Judges the same cases twice: with the kernel in this process, and with the same kernel through
 /// the C API of the shared library. The results must be identical.
@@ -43,7 +44,7 @@ std::unique_ptr<spec::Implementation<Op>> through_the_c_api(
   visit_fields(usual, [&](const char* name, const auto& value) {
     fields.emplace_back(name, text_of(value));
   });
-  std::string rest = ASSAY_ACLNN;
+  std::string rest = assay::tests::aclnn_library();
   spec::Numerics own = kernel.numerics({.dtype = spec::DType::bf16});
   std::size_t k = 0;
   visit_fields(own, [&](const char* name, const auto& value) {

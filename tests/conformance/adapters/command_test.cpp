@@ -14,6 +14,7 @@
 #include <thread>
 
 #include "assay/spec/operators/flash_attention_score_grad.hpp"
+#include "build_paths.hpp"
 #include "command/line.hpp"
 
 namespace assay::adapters {
@@ -26,7 +27,7 @@ using Words = std::vector<std::string>;
 
 const Op::Problem problem = {
     .dtype = spec::DType::bf16, .batch = 2, .seq_q = 3, .head_dim = 4, .head_dim_v = 4};
-const std::string probe = ASSAY_COMMAND_PROBE;
+const std::string probe = tests::command_probe();
 
 /// Makes a tensor in which the value of each element identifies its position.
 spec::Tensor numbered(const spec::Extents& extents, double first) {
@@ -64,7 +65,6 @@ spec::Call<Op> call() {
                        spec::Striding::contiguous, spec::Striding::contiguous);
 }
 
-/// Runs `command` once.
 Op::Outputs answer(spec::Implementation<Op>& kernel) {
   Op::Outputs made = outputs();
   kernel.run_call(call(), problem, inputs(), made);

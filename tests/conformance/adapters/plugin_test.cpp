@@ -5,6 +5,7 @@
 #include <fstream>
 
 #include "assay/spec/operators.hpp"
+#include "build_paths.hpp"
 
 namespace assay::adapters {
 namespace {
@@ -12,7 +13,7 @@ namespace {
 using Op = spec::FlashAttentionScoreGrad;
 
 std::string plugin(const std::string& name) {
-  return std::string(ASSAY_PLUGIN_FOLDER) + "/" + name + "_plugin.so";
+  return tests::plugin_folder() + "/" + name + "_plugin.so";
 }
 
 /// Expects that opening the library is refused with a text that contains all strings in `parts`.

@@ -14,6 +14,7 @@
 #include "assay/conformance/inputs/inputs.hpp"
 #include "assay/conformance/operators.hpp"
 #include "assay/fixtures/record.hpp"
+#include "build_paths.hpp"
 #include "plan/hand_made_cases.hpp"
 
 namespace assay::conformance {
@@ -164,7 +165,7 @@ TYPED_TEST(ShippedCases, AreInThePlansThatTheirSectionsName) {
 }
 
 TEST(ShippedCaseTexts, AreTheFilesOfTheRepository) {
-  const std::filesystem::path root = ASSAY_SOURCE_DIR;
+  const std::filesystem::path root = tests::source_folder();
   std::map<std::string, std::string> files, texts;
   for (const auto& entry : std::filesystem::recursive_directory_iterator(root / "cases")) {
     if (entry.path().extension() != ".txt") continue;

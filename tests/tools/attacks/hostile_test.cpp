@@ -15,6 +15,7 @@
 #include <thread>
 
 #include "assay/fixtures/file.hpp"
+#include "build_paths.hpp"
 #include "program_process.hpp"
 #include "session.hpp"
 
@@ -200,7 +201,7 @@ TEST(ParallelSweeps, DoNotShareAStore) {
 struct CrashAtOpening {
   std::string use;
   void operator()() const {
-    setenv("LD_PRELOAD", ASSAY_CRASHING_HDF5, 1);
+    setenv("LD_PRELOAD", tests::crashing_hdf5().c_str(), 1);
     setenv("ASSAY_TEST_CRASH", use.c_str(), 1);
   }
 };
