@@ -28,11 +28,18 @@ void multiply_block(const Product<typename Isa::Number>& p, std::int64_t i, std:
       for (int v = 0; v < Isa::vectors; ++v) sums[r][v] = Isa::fma(left, right[v], sums[r][v]);
     }
   }
-  for (int r = 0; r < rows; ++r)
-    for (int v = 0; v < Isa::vectors; ++v) {
-      Number* c = p.c + (i + r) * p.c_row + column + v * Isa::width;
-      Isa::store(c, p.add ? Isa::add(Isa::load(c), sums[r][v]) : sums[r][v]);
-    }
+  // Two loops without a branch inside, so that the sums stay in registers.
+  const auto each_vector = [&](const auto& visit) {
+#pragma GCC unroll 16
+    for (int r = 0; r < rows; ++r)
+#pragma GCC unroll 4
+      for (int v = 0; v < Isa::vectors; ++v)
+        visit(p.c + (i + r) * p.c_row + column + v * Isa::width, sums[r][v]);
+  };
+  if (p.add)
+    each_vector([](Number* c, Vector sum) { Isa::store(c, Isa::add(Isa::load(c), sum)); });
+  else
+    each_vector([](Number* c, Vector sum) { Isa::store(c, sum); });
 }
 
 template <class Isa>

@@ -27,10 +27,17 @@ void multiply_block(const PairProduct& p, std::int64_t i, std::int64_t j) {
   if (p.sum == Sum::add)
     for (int r = 0; r < rows; ++r)
       for (int v = 0; v < vectors; ++v) __builtin_prefetch(c + r * p.c_row + v * lanes, 1);
-  for (int r = 0; r < rows; ++r)
-    for (int v = 0; v < vectors; ++v)
-      sums[r][v] =
-          p.sum == Sum::extend ? _mm512_loadu_ps(c + r * p.c_row + v * lanes) : _mm512_setzero_ps();
+  // Each condition has its own unrolled loop, so that the sums stay in registers.
+  const auto each = [&](const auto& visit) {
+#pragma GCC unroll 16
+    for (int r = 0; r < rows; ++r)
+#pragma GCC unroll 4
+      for (int v = 0; v < vectors; ++v) visit(c + r * p.c_row + v * lanes, sums[r][v]);
+  };
+  if (p.sum == Sum::extend)
+    each([](const float* place, __m512& sum) { sum = _mm512_loadu_ps(place); });
+  else
+    each([](const float*, __m512& sum) { sum = _mm512_setzero_ps(); });
   const Pair* a = p.a + i * p.a_row;
   const Pair* b = p.b + j;
   const std::int64_t a_row = p.a_row, a_depth = p.a_depth, b_row = p.b_row;
@@ -44,12 +51,12 @@ void multiply_block(const PairProduct& p, std::int64_t i, std::int64_t j) {
     a += a_depth;
     b += b_row;
   }
-  for (int r = 0; r < rows; ++r)
-    for (int v = 0; v < vectors; ++v) {
-      float* const place = c + r * p.c_row + v * lanes;
-      _mm512_storeu_ps(place, p.sum == Sum::add ? _mm512_add_ps(_mm512_loadu_ps(place), sums[r][v])
-                                                : sums[r][v]);
-    }
+  if (p.sum == Sum::add)
+    each([](float* place, __m512& sum) {
+      _mm512_storeu_ps(place, _mm512_add_ps(_mm512_loadu_ps(place), sum));
+    });
+  else
+    each([](float* place, __m512& sum) { _mm512_storeu_ps(place, sum); });
 }
 
 /// Computes the columns [j, j + vectors * 16) of the product.

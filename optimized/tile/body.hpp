@@ -25,10 +25,17 @@ void multiply_block(const Product& p, std::int64_t i, std::int64_t j) {
   if (p.sum == Sum::add)
     for (int r = 0; r < rows; ++r)
       for (int v = 0; v < vectors; ++v) __builtin_prefetch(c + r * p.c_row + v * lanes, 1);
-  for (int r = 0; r < rows; ++r)
-    for (int v = 0; v < vectors; ++v)
-      sums[r][v] =
-          p.sum == Sum::extend ? Isa::load(c + r * p.c_row + v * lanes) : Isa::broadcast(0);
+  // Each condition has its own unrolled loop, so that the sums stay in registers.
+  const auto each = [&](const auto& visit) {
+#pragma GCC unroll 16
+    for (int r = 0; r < rows; ++r)
+#pragma GCC unroll 4
+      for (int v = 0; v < vectors; ++v) visit(c + r * p.c_row + v * lanes, sums[r][v]);
+  };
+  if (p.sum == Sum::extend)
+    each([](const float* place, Vector& sum) { sum = Isa::load(place); });
+  else
+    each([](const float*, Vector& sum) { sum = Isa::broadcast(0); });
   const float* a = p.a + i * p.a_row;
   const float* b = p.b + j;
   const std::int64_t a_row = p.a_row, a_depth = p.a_depth, b_row = p.b_row;
@@ -42,11 +49,10 @@ void multiply_block(const Product& p, std::int64_t i, std::int64_t j) {
     a += a_depth;
     b += b_row;
   }
-  for (int r = 0; r < rows; ++r)
-    for (int v = 0; v < vectors; ++v) {
-      float* const place = c + r * p.c_row + v * lanes;
-      Isa::store(place, p.sum == Sum::add ? Isa::add(Isa::load(place), sums[r][v]) : sums[r][v]);
-    }
+  if (p.sum == Sum::add)
+    each([](float* place, Vector& sum) { Isa::store(place, Isa::add(Isa::load(place), sum)); });
+  else
+    each([](float* place, Vector& sum) { Isa::store(place, sum); });
 }
 
 /// Computes the columns [j, j + vectors * 16) of the product.
