@@ -472,6 +472,7 @@ void Gradient::finish_keys(const KeyTile& key_tile, const ThreadTiles& tiles, bo
 void compute_gradient(const Op::Problem& problem, const Op::Inputs& inputs, Op::Outputs& outputs,
                       const Execution& execution) {
   Gradient(problem, inputs, outputs, execution).run();
+  execution.workspace.dq.trim();
 }
 
 }  // namespace assay::optimized

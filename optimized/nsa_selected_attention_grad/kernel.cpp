@@ -360,7 +360,9 @@ void Gradient::add_record(const ThreadTiles& tiles, Sum sum) const {
 
 Demand compute_gradient(const Op::Problem& problem, const Op::Inputs& inputs, Op::Outputs& outputs,
                         const Execution& execution) {
-  return Gradient(problem, inputs, outputs, execution).run();
+  const Demand demand = Gradient(problem, inputs, outputs, execution).run();
+  execution.workspace.dq.trim();
+  return demand;
 }
 
 }  // namespace assay::optimized::selected

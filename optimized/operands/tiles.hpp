@@ -30,6 +30,12 @@ class CacheLines {
     return reinterpret_cast<Number*>(storage_.get());
   }
 
+  /// Called after a run. Frees a large buffer, whose memory others may need until the next run.
+  void trim() {
+    constexpr std::int64_t largest_kept = std::int64_t{1} << 25;  // bytes
+    if (capacity() * std::int64_t{sizeof(Number)} > largest_kept) *this = {};
+  }
+
   /// Returns the number of elements for which the buffer has memory.
   std::int64_t capacity() const { return lines_ * tile::lanes; }
 

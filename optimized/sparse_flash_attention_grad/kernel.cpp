@@ -335,7 +335,9 @@ void Gradient::write_keys(std::int64_t b, const SequenceSums& sums) {
 
 Demand compute_gradient(const Problem& problem, const Op::Inputs& inputs, Op::Outputs& outputs,
                         const Execution& execution) {
-  return Gradient(problem, inputs, outputs, execution).run();
+  const Demand demand = Gradient(problem, inputs, outputs, execution).run();
+  execution.workspace.sums.trim();
+  return demand;
 }
 
 }  // namespace assay::optimized::sparse_flash

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "assay/spec/dtype.hpp"
+#include "operands/tiles.hpp"
 #include "tile/dispatch.hpp"
 #include "tile_kernels.hpp"
 
@@ -174,6 +175,17 @@ TEST(LaneKernels, LanesAreAddedPairwise) {
   const auto at = [&](std::size_t l) { return (x[l] + x[l + 8]) + (x[l + 4] + x[l + 12]); };
   for (const Kernels* set : available_kernels())
     EXPECT_EQ(set->sum_of_lanes(x.data()), (at(0) + at(2)) + (at(1) + at(3)));
+}
+
+TEST(Floats, TrimFreesLargeBuffersOnly) {
+  optimized::Floats buffer;
+  buffer.reserve(1 << 23);  // 32 MiB
+  buffer.trim();
+  EXPECT_EQ(buffer.capacity(), 1 << 23);
+  buffer.reserve((1 << 23) + 1);
+  buffer.trim();
+  EXPECT_EQ(buffer.capacity(), 0);
+  buffer.reserve(20)[19] = 1;
 }
 
 }  // namespace
