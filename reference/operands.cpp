@@ -46,6 +46,22 @@ Operands<Real> score_operands(const Problem& p, const Tensors& inputs) {
           .sink = sinks_of<Real>(inputs.sink, p)};
 }
 
+TensorRows rope_rows(const std::optional<spec::Tensor>& tensor, const Problem& p,
+                     const spec::Extents& extents) {
+  if (p.head_dim_rope == 0) return {};
+  return {rope_tensor(tensor), p.input_layout, extents};
+}
+
+template <class Tensors>
+TensorOperands score_rows(const Problem& p, const Tensors& inputs) {
+  return {.query = {inputs.query, p.input_layout, query_extents(p)},
+          .key = {inputs.key, p.input_layout, key_extents(p)},
+          .value = {inputs.value, p.input_layout, value_extents(p)},
+          .query_rope = rope_rows(inputs.query_rope, p, query_rope_extents(p)),
+          .key_rope = rope_rows(inputs.key_rope, p, key_rope_extents(p)),
+          .sink = sinks_of<float>(inputs.sink, p)};
+}
+
 /// Returns the position of the first copy of query row (b, n, i) in statistics of layout TND that
 /// are stored token by token, then head by head.
 spec::RowPosition statistics_position(const Problem& p, const spec::Extents& e,
@@ -100,6 +116,24 @@ Operands<Real> operands_of(const Problem& p, const Inputs& inputs) {
 template <class Real>
 Operands<Real> operands_of(const Problem& p, const ForwardInputs& inputs) {
   return score_operands<Real>(p, inputs);
+}
+
+void TensorRows::read(std::int64_t index, std::span<double> values) const {
+  const spec::RowPosition row = view_.value().extents().position(index);
+  view_->read_row(row.b, row.n, row.s, values);
+}
+
+TensorOperands tensor_operands_of(const Problem& p, const Inputs& inputs) {
+  TensorOperands operands = score_rows(p, inputs);
+  operands.dy = {inputs.dy, p.input_layout, dy_extents(p)};
+  operands.softmax_max = statistics_of<float>(inputs.softmax_max, p);
+  operands.softmax_sum = statistics_of<float>(inputs.softmax_sum, p);
+  operands.attention_in = {inputs.attention_in, p.input_layout, dy_extents(p)};
+  return operands;
+}
+
+TensorOperands tensor_operands_of(const Problem& p, const ForwardInputs& inputs) {
+  return score_rows(p, inputs);
 }
 
 template std::vector<float> statistics_of(const spec::Tensor&, const Problem&);

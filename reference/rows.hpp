@@ -5,6 +5,7 @@
 #include <span>
 #include <vector>
 
+#include "assay/reference/operands.hpp"
 #include "assay/reference/real.hpp"
 
 namespace assay::reference {
@@ -34,6 +35,18 @@ RowOf<Real> row(const std::vector<Element>& elements, std::int64_t index, std::i
   return RowOf<Real>(first, first + dim);
 }
 
+/// Returns row number `index` of a tensor, which is read now.
+template <class Real>
+RowOf<Real> row(const TensorRows& rows, std::int64_t index, std::int64_t dim) {
+  std::vector<double> values(static_cast<std::size_t>(dim));
+  rows.read(index, values);
+  RowOf<Real> row;
+  row.reserve(values.size());
+  for (const double value : values)
+    row.push_back(static_cast<typename RowOf<Real>::value_type>(value));
+  return row;
+}
+
 /// Returns a view of a row without a copy, for arrays that are stored in the type of the
 /// arithmetic.
 template <class Real>
@@ -52,6 +65,16 @@ RowOf<Real> joined_row(const std::vector<Element>& elements, std::int64_t dim,
   RowOf<Real> joined = row<Real>(elements, index, dim);
   const auto first = rope.begin() + index * dim_rope;
   joined.insert(joined.end(), first, first + dim_rope);
+  return joined;
+}
+
+template <class Real>
+RowOf<Real> joined_row(const TensorRows& rows, std::int64_t dim, const TensorRows& rope,
+                       std::int64_t dim_rope, std::int64_t index) {
+  RowOf<Real> joined = row<Real>(rows, index, dim);
+  if (dim_rope == 0) return joined;
+  const RowOf<Real> rest = row<Real>(rope, index, dim_rope);
+  joined.insert(joined.end(), rest.begin(), rest.end());
   return joined;
 }
 

@@ -2,7 +2,9 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <stdexcept>
+#include <vector>
 
 #include "cases.hpp"
 
@@ -30,6 +32,43 @@ Inputs with_counted_statistics(const Problem& p, spec::Striding striding) {
 }
 
 using Values = std::vector<double>;
+
+/// Requires that the rows of a tensor are those of the dense array.
+void expect_rows(const TensorRows& rows, const Values& dense, std::int64_t dim, const char* name) {
+  SCOPED_TRACE(name);
+  ASSERT_FALSE(dense.empty());
+  Values row(static_cast<std::size_t>(dim));
+  for (std::int64_t index = 0; index * dim < std::ssize(dense); ++index) {
+    rows.read(index, row);
+    EXPECT_TRUE(std::equal(row.begin(), row.end(), dense.begin() + index * dim)) << index;
+  }
+}
+
+TEST(Operands, RowsOfTensorsAreThoseOfDenseArrays) {
+  Problem plain;
+  plain.heads_q = 4, plain.heads_kv = 2;
+  plain.seq_q = 3, plain.seq_kv = 5;
+  plain.head_dim = 6, plain.head_dim_v = 4, plain.head_dim_rope = 3;
+  Problem padded = plain;
+  padded.batch = 2;
+  for (const Problem& p : {padded, with_lengths(plain, {2, 0, 3}, {1, 4, 0})})
+    for (const auto& [striding, name] : spec::spellings_of<spec::Striding>.entries) {
+      if (striding == spec::Striding::far) continue;  // storage of 8 GiB
+      SCOPED_TRACE(name);
+      const Inputs inputs = make_inputs(p, striding);
+      const Operands<double> dense = operands_of<double>(p, inputs);
+      const TensorOperands rows = tensor_operands_of(p, inputs);
+      expect_rows(rows.query, dense.query, 6, "query");
+      expect_rows(rows.key, dense.key, 6, "key");
+      expect_rows(rows.value, dense.value, 4, "value");
+      expect_rows(rows.dy, dense.dy, 4, "dy");
+      expect_rows(rows.attention_in, dense.attention_in, 4, "attention_in");
+      expect_rows(rows.query_rope, dense.query_rope, 3, "query_rope");
+      expect_rows(rows.key_rope, dense.key_rope, 3, "key_rope");
+      EXPECT_EQ(Values(rows.softmax_max.begin(), rows.softmax_max.end()), dense.softmax_max);
+      EXPECT_EQ(Values(rows.softmax_sum.begin(), rows.softmax_sum.end()), dense.softmax_sum);
+    }
+}
 
 TEST(Operands, ReadStatisticsHeadsFirstInsideASequence) {
   for (const auto& [striding, name] : spec::spellings_of<spec::Striding>.entries) {

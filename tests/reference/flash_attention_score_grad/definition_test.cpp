@@ -134,17 +134,19 @@ TEST(FlashAttentionScoreGrad, FullyMaskedQueryHasZeroDqAndMaskedStatistics) {
   EXPECT_EQ(gradient.dkv_row(0, 0, 0).dv[0], operands.dy[2]);
 }
 
-TEST(FlashAttentionScoreGrad, OperandsStoredAsFloatGiveTheSameBits) {
+TEST(FlashAttentionScoreGrad, RowsReadFromLargeTensorsGiveTheSameBits) {
   Problem p;
   p.dtype = spec::DType::fp32;
   p.seq_q = 2;
   p.seq_kv = 1100;
-  p.head_dim = p.head_dim_v = 256;  // more elements than `from` converts at once
+  p.head_dim = p.head_dim_v = 256;  // more elements than `from` copies
+  p.head_dim_rope = 4;
   p.scale_value = 0.0625;
   const Inputs inputs = make_inputs(p, spec::Striding::contiguous);
   const auto from = FlashAttentionScoreGrad<double>::from(p, inputs);
   const FlashAttentionScoreGrad<double> constructed(p, operands_of<double>(p, inputs), {});
   EXPECT_EQ(from.dq_row(0, 0, 1).dq, constructed.dq_row(0, 0, 1).dq);
+  EXPECT_EQ(from.dq_row(0, 0, 1).dq_rope, constructed.dq_row(0, 0, 1).dq_rope);
   EXPECT_EQ(from.dkv_row(0, 0, 1099).dk, constructed.dkv_row(0, 0, 1099).dk);
   EXPECT_EQ(from.dkv_row(0, 0, 1099).dv, constructed.dkv_row(0, 0, 1099).dv);
 }

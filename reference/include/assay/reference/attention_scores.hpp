@@ -3,7 +3,6 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
-#include <type_traits>
 #include <variant>
 #include <vector>
 
@@ -33,19 +32,17 @@ class AttentionScores {
  public:
   using Problem = spec::AttentionProblem;
   using OwnOperands = Operands<typename RowElement<Real>::Type>;
-  using Stored =
-      std::conditional_t<std::is_same_v<OwnOperands, Operands<float>>,
-                         std::variant<Operands<float>>, std::variant<OwnOperands, Operands<float>>>;
+  using Stored = std::variant<OwnOperands, TensorOperands>;
 
   using Formula = ScoreFormula<Real>;
 
-  /// Keeps references to the tensors in `side` (mask, position bias, drop mask). `formula` is null
-  /// unless the user replaces the score by a function of it.
+  /// Keeps references to the tensors in `side` (mask, position bias, drop mask), and to those of
+  /// TensorOperands. `formula` is null unless the user replaces the score by a function of it.
   /// Errors: std::invalid_argument as in the constructors of Mask, PositionBias and Dropout.
   AttentionScores(const Problem& problem, Stored operands, const SideInputs& side,
                   std::shared_ptr<const Formula> formula = nullptr);
 
-  /// Converts the tensors of a call without rounding. Large operands are stored as float and
+  /// Converts the tensors of a call without rounding. Refers to large tensors, whose rows are
   /// converted at each use.
   /// Errors: std::invalid_argument if a tensor's shape does not match `problem`.
   template <class Inputs>
@@ -54,7 +51,7 @@ class AttentionScores {
         spec::element_count(inputs.query.shape) + spec::element_count(inputs.key.shape);
     if (elements <= elements_kept_converted)
       return operands_of<typename RowElement<Real>::Type>(problem, inputs);
-    return operands_of<float>(problem, inputs);
+    return tensor_operands_of(problem, inputs);
   }
 
   /// The rows of query (b, n, i) and key (b, kv, j), each followed by the rope part, and the row of

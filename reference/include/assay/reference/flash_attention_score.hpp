@@ -52,9 +52,12 @@ class FlashAttentionScore {
   /// Errors: std::invalid_argument as in the constructors of Mask, PositionBias and Dropout.
   FlashAttentionScore(const Problem& problem, OwnOperands operands, const SideInputs& side);
   /// Creates the object from the tensors of a call (see AttentionScores::stored). Keeps references
-  /// to the mask, pse_shift and drop_mask inside `inputs`.
+  /// to `inputs`.
   static FlashAttentionScore from(const Problem& problem, const Inputs& inputs,
                                   std::shared_ptr<const ScoreFormula<Real>> formula = nullptr);
+  static FlashAttentionScore from(const Problem& problem, Inputs&& inputs,
+                                  std::shared_ptr<const ScoreFormula<Real>> formula = nullptr) =
+      delete;
 
   AttentionRow<Real> row(std::int64_t b, std::int64_t n, std::int64_t i) const;
   const Scores& scores() const { return scores_; }

@@ -77,9 +77,12 @@ class FlashAttentionScoreGrad {
   /// Errors: std::invalid_argument as in the constructors of Mask, PositionBias and Dropout.
   FlashAttentionScoreGrad(const Problem& problem, OwnOperands operands, const SideInputs& side);
   /// Creates the object from the tensors of a call (see AttentionScores::stored). Keeps references
-  /// to the mask, pse_shift and drop_mask inside `inputs`.
+  /// to `inputs`.
   static FlashAttentionScoreGrad from(const Problem& problem, const Inputs& inputs,
                                       std::shared_ptr<const ScoreFormula<Real>> formula = nullptr);
+  static FlashAttentionScoreGrad from(const Problem& problem, Inputs&& inputs,
+                                      std::shared_ptr<const ScoreFormula<Real>> formula = nullptr) =
+      delete;
 
   Pair<Real> pair(std::int64_t b, std::int64_t n, std::int64_t i, std::int64_t j) const;
   /// Returns rowsum(dy * attention_in) for one query: the dot product of its rows of dy and

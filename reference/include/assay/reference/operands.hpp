@@ -1,11 +1,15 @@
 #pragma once
 
+#include <cstdint>
 #include <optional>
+#include <span>
+#include <utility>
 #include <vector>
 
 #include "assay/reference/real.hpp"
 #include "assay/spec/operators/flash_attention_score.hpp"
 #include "assay/spec/operators/flash_attention_score_grad.hpp"
+#include "assay/spec/tensor.hpp"
 
 namespace assay::reference {
 
@@ -34,6 +38,36 @@ Operands<Real> operands_of(const spec::AttentionProblem& problem,
 template <class Real>
 Operands<Real> operands_of(const spec::AttentionProblem& problem,
                            const spec::FlashAttentionScore::Inputs& inputs);
+
+/// The rows of a tensor, in the order of `spec::Extents::row`. They are read when they are used, so
+/// that a large tensor is not in memory twice. Keeps a reference to the tensor.
+class TensorRows {
+ public:
+  TensorRows() = default;
+  /// Errors: std::invalid_argument if the tensor's shape does not match `extents` in this layout.
+  TensorRows(const spec::Tensor& tensor, spec::Layout layout, const spec::Extents& extents)
+      : view_(std::in_place, tensor, layout, extents) {}
+  TensorRows(spec::Tensor&& tensor, spec::Layout layout, const spec::Extents& extents) = delete;
+
+  /// Reads row number `index`, without rounding. `values` has one element for each channel.
+  void read(std::int64_t index, std::span<double> values) const;
+
+ private:
+  std::optional<spec::HeadView> view_;
+};
+
+/// The same as Operands, for large tensors. Refers to the tensors; copies statistics and sinks.
+struct TensorOperands {
+  TensorRows query, key, value, dy = {};
+  std::vector<float> softmax_max = {}, softmax_sum = {};
+  TensorRows attention_in = {}, query_rope = {}, key_rope = {};
+  std::vector<float> sink = {};
+};
+/// Errors: the errors of operands_of.
+TensorOperands tensor_operands_of(const spec::AttentionProblem& problem,
+                                  const spec::FlashAttentionScoreGrad::Inputs& inputs);
+TensorOperands tensor_operands_of(const spec::AttentionProblem& problem,
+                                  const spec::FlashAttentionScore::Inputs& inputs);
 
 /// Reads softmax_max or softmax_sum of every query row, in the order of `spec::Extents::row`. The
 /// tensor stores equal copies (replicas) of each number; this function returns the first. In TND,
