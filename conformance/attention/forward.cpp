@@ -5,6 +5,7 @@
 #include <limits>
 #include <optional>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "assay/parallel/loop.hpp"
@@ -148,7 +149,38 @@ std::vector<double> sinks_of(const Inputs& inputs) {
   return sinks;
 }
 
-/// The data of one thread: a copy of the current head, and scratch memory.
+/// Panels (blocks of panel_keys keys) of one head, converted to double. A panel is converted when
+/// it is first used, and again if another one has taken its place: a long head does not fit.
+class Panels {
+ public:
+  /// `elements`: the size of a panel.
+  explicit Panels(std::int64_t elements) : elements_(std::max<std::int64_t>(1, elements)) {}
+
+  /// Forgets the panels of the head before. `count`: the number of panels of the new head.
+  void begin(std::int64_t count) {
+    constexpr std::int64_t most_elements = std::int64_t{1} << 21;
+    const std::int64_t most = std::max<std::int64_t>(1, most_elements / elements_);
+    kept_.assign(static_cast<std::size_t>(std::min(count, most)), -1);
+    const std::size_t size = kept_.size() * static_cast<std::size_t>(elements_);
+    if (numbers_.size() < size) numbers_.resize(size);
+  }
+  /// Returns a panel. If it is not in memory, calls fill(first element), which must set all
+  /// numbers.
+  template <class Fill>
+  const double* get(std::int64_t panel, const Fill& fill) {
+    const std::size_t place = static_cast<std::size_t>(panel) % kept_.size();
+    double* first = numbers_.data() + place * static_cast<std::size_t>(elements_);
+    if (std::exchange(kept_[place], panel) != panel) fill(first);
+    return first;
+  }
+
+ private:
+  std::int64_t elements_;
+  std::vector<std::int64_t> kept_;  ///< the panel at each place, or -1
+  std::vector<double> numbers_;
+};
+
+/// The data of one thread: panels of the current head, and scratch memory.
 class Worker {
  public:
   Worker(const Problem& problem, const Inputs& inputs, const attention::Variant* variant,
@@ -166,6 +198,8 @@ class Worker {
         scale_(static_cast<double>(static_cast<float>(problem.scale_value))),
         sinks_(sinks_of(inputs)),
         depth_(round_up(problem.head_dim + problem.head_dim_rope, step)),
+        keys_(panel_keys * depth_),
+        values_(panel_keys * problem.head_dim_v),
         queries_(zeros(task_queries * depth_)),
         out_(zeros(task_queries * problem.head_dim_v)) {
     if (problem.head_dim_rope == 0) return;
@@ -178,25 +212,26 @@ class Worker {
   /// Computes the output of task_queries queries of head (b, n), beginning with query `first`, or
   /// of fewer queries at the end of the sequence.
   void run(std::int64_t b, std::int64_t n, std::int64_t first) {
-    load_head(b, n / p_.group());
+    begin_head(b, n / p_.group());
     load_queries(b, n, first);
     const std::int64_t last = std::min(first + task_queries, p_.length_q(b)) - 1;
     choose_panels(b, first, last);
     std::fill(out_.begin(), out_.end(), 0.0);
-    for (std::int64_t panel = 0; panel < panels_; ++panel)
+    for (std::int64_t panel = 0; panel < panels_; ++panel) {
+      const double* keys = keys_of(first_panel_ + panel);
       for (std::int64_t r = 0; r < task_queries; r += step)
-        add_product({&queries_[at(r * depth_)], depth_},
-                    {&key_panels_[at((first_panel_ + panel) * panel_keys * depth_)], panel_keys},
+        add_product({&queries_[at(r * depth_)], depth_}, {keys, panel_keys},
                     {score(panel, r), panel_keys}, depth_, panel_keys);
+    }
     for (std::int64_t i = first; i <= last; ++i) softmax(b, n, i, {score(0, i - first), panels_});
-    for (std::int64_t r = 0; r < task_queries; r += step)
-      for (std::int64_t d = 0; d < p_.head_dim_v; d += panel_keys)
-        for (std::int64_t panel = 0; panel < panels_; ++panel)
-          add_product({score(panel, r), panel_keys},
-                      {&values_[at((first_panel_ + panel) * panel_keys * p_.head_dim_v + d)],
-                       p_.head_dim_v},
+    for (std::int64_t panel = 0; panel < panels_; ++panel) {
+      const double* values = values_of(first_panel_ + panel);
+      for (std::int64_t r = 0; r < task_queries; r += step)
+        for (std::int64_t d = 0; d < p_.head_dim_v; d += panel_keys)
+          add_product({score(panel, r), panel_keys}, {values + d, p_.head_dim_v},
                       {&out_[at(r * p_.head_dim_v + d)], p_.head_dim_v}, panel_keys,
                       std::min(panel_keys, p_.head_dim_v - d));
+    }
     for (std::int64_t i = first; i <= last; ++i)
       store_output(query_.extents().row(b, n, i), i - first);
   }
@@ -210,31 +245,47 @@ class Worker {
     if (buffer.size() < at(count)) buffer.resize(at(count), 0.0);
   }
 
-  /// Copies the keys of a head and transposes each panel (block of keys), so that a loop over keys
-  /// reads adjacent elements.
-  void load_head(std::int64_t b, std::int64_t kv) {
+  void begin_head(std::int64_t b, std::int64_t kv) {
     if (b == batch_ && kv == head_) return;
     batch_ = b;
     head_ = kv;
-    const std::int64_t length = p_.length_kv(b), room = round_up(length, panel_keys);
-    grow(key_panels_, room * depth_);
-    grow(values_, room * p_.head_dim_v);
-    std::vector<double> key = zeros(p_.head_dim + p_.head_dim_rope);
-    const std::span<double> rope = std::span(key).subspan(at(p_.head_dim));
-    for (std::int64_t j = 0; j < length; ++j) {
-      key_.read_row(b, kv, j, std::span(key).first(at(p_.head_dim)));
-      if (key_rope_) key_rope_->read_row(b, kv, j, rope);
-      double* panel = &key_panels_[at(j / panel_keys * panel_keys * depth_ + j % panel_keys)];
-      for (const double element : key) {
-        *panel = element;
-        panel += panel_keys;
-      }
-      value_.read_row(b, kv, j, {values_.data() + j * p_.head_dim_v, at(p_.head_dim_v)});
-    }
-    // Sets the rest of the buffer to zero, because it may contain values of a longer sequence. The
-    // loop multiplies these values by the probability 0, so they must be finite.
-    std::fill(values_.begin() + length * p_.head_dim_v, values_.begin() + room * p_.head_dim_v,
-              0.0);
+    const std::int64_t count = round_up(p_.length_kv(b), panel_keys) / panel_keys;
+    keys_.begin(count);
+    values_.begin(count);
+  }
+
+  /// Calls read(j, row) for the keys of a panel; `row` is the index in the panel.
+  template <class Read>
+  void each_key(std::int64_t panel, const Read& read) const {
+    const std::int64_t first = panel * panel_keys;
+    const std::int64_t last = std::min(first + panel_keys, p_.length_kv(batch_));
+    for (std::int64_t j = first; j < last; ++j) read(j, j - first);
+  }
+
+  /// Returns a panel of keys, transposed, so that a loop over keys reads adjacent elements.
+  const double* keys_of(std::int64_t panel) {
+    return keys_.get(panel, [&](double* to) {
+      std::fill_n(to, panel_keys * depth_, 0.0);
+      std::vector<double> key = zeros(p_.head_dim + p_.head_dim_rope);
+      const std::span<double> rope = std::span(key).subspan(at(p_.head_dim));
+      each_key(panel, [&](std::int64_t j, std::int64_t row) {
+        key_.read_row(batch_, head_, j, std::span(key).first(at(p_.head_dim)));
+        if (key_rope_) key_rope_->read_row(batch_, head_, j, rope);
+        for (std::size_t d = 0; d < key.size(); ++d)
+          to[static_cast<std::int64_t>(d) * panel_keys + row] = key[d];
+      });
+    });
+  }
+
+  /// Returns a panel of values. Rows after the last key are 0: they are multiplied by the
+  /// probability 0, so they must be finite.
+  const double* values_of(std::int64_t panel) {
+    return values_.get(panel, [&](double* to) {
+      std::fill_n(to, panel_keys * p_.head_dim_v, 0.0);
+      each_key(panel, [&](std::int64_t j, std::int64_t row) {
+        value_.read_row(batch_, head_, j, {to + row * p_.head_dim_v, at(p_.head_dim_v)});
+      });
+    });
   }
 
   void load_queries(std::int64_t b, std::int64_t n, std::int64_t first) {
@@ -328,7 +379,8 @@ class Worker {
   std::int64_t depth_;
   std::int64_t batch_ = -1, head_ = -1;
   std::int64_t first_panel_ = 0, panels_ = 0;
-  std::vector<double> key_panels_, values_, queries_, scores_, out_, bias_;
+  Panels keys_, values_;
+  std::vector<double> queries_, scores_, out_, bias_;
   std::vector<std::uint8_t> keep_;
 };
 

@@ -119,6 +119,24 @@ TEST_P(BlockedForward, HasTheSameBitsOnAnyNumberOfThreads) {
   }
 }
 
+// Three heads read the same keys, which do not fit into the panels that a thread keeps. One thread
+// converts them again for each head.
+TEST(BlockedForward, KeysThatAreConvertedAgainGiveTheSameOutput) {
+  const Problem p = {.heads_q = 3,
+                     .heads_kv = 1,
+                     .seq_q = 1,
+                     .seq_kv = 3300,
+                     .head_dim = 656,
+                     .head_dim_v = 656,
+                     .scale_value = 0x1p-5};
+  const Inputs inputs = make_inputs(p, spec::Striding::contiguous);
+  const Forward<double> blocked = blocked_forward(p, inputs, 1);
+  const Forward<double> exact = forward(p, operands_of<double>(p, inputs), side_inputs(inputs));
+  ASSERT_EQ(blocked.attention_out.size(), exact.attention_out.size());
+  for (std::size_t k = 0; k < exact.attention_out.size(); ++k)
+    EXPECT_NEAR(blocked.attention_out[k], exact.attention_out[k], 1e-11) << k;
+}
+
 TEST_P(BlockedForward, NeedsNoThreadThatTheMachineRefuses) {
   const Problem& p = GetParam().problem;
   const Inputs inputs = make_inputs(p, spec::Striding::contiguous);
