@@ -142,14 +142,14 @@ std::uint32_t bits_of(double x, const FloatFormat& format) {
 }
 
 /// Fills the row from elements of type Bits; value(bits) converts an element to a number.
-template <class Bits, class Value>
-void load_each(const Tensor& tensor, std::int64_t first, std::int64_t step, std::span<double> row,
+template <class Bits, class Number, class Value>
+void load_each(const Tensor& tensor, std::int64_t first, std::int64_t step, std::span<Number> row,
                const Value& value) {
   each_of_row<Bits>(tensor.bytes.data(), first, step, row,
-                    [&](const std::byte* element, double& x) {
+                    [&](const std::byte* element, Number& x) {
                       Bits bits;
                       std::memcpy(&bits, element, sizeof bits);
-                      x = value(bits);
+                      x = static_cast<Number>(value(bits));
                     });
 }
 
@@ -163,10 +163,10 @@ void store_each(Tensor& tensor, std::int64_t first, std::int64_t step, std::span
   });
 }
 
-}  // namespace
-
 // Checks the type once per row: a check for every element took a tenth of the time of a test run.
-void load_row(const Tensor& tensor, std::int64_t first, std::int64_t step, std::span<double> row) {
+template <class Number>
+void load_row_of(const Tensor& tensor, std::int64_t first, std::int64_t step,
+                 std::span<Number> row) {
   switch (tensor.dtype) {
     case DType::fp32:
       return load_each<float>(tensor, first, step, row, [](float x) { return x; });
@@ -178,8 +178,17 @@ void load_row(const Tensor& tensor, std::int64_t first, std::int64_t step, std::
       return load_each<std::uint16_t>(tensor, first, step, row, half_value);
     default:
       for (std::size_t d = 0; d < row.size(); ++d)
-        row[d] = tensor.load(first + static_cast<std::int64_t>(d) * step);
+        row[d] = static_cast<Number>(tensor.load(first + static_cast<std::int64_t>(d) * step));
   }
+}
+
+}  // namespace
+
+void load_row(const Tensor& tensor, std::int64_t first, std::int64_t step, std::span<double> row) {
+  load_row_of(tensor, first, step, row);
+}
+void load_row(const Tensor& tensor, std::int64_t first, std::int64_t step, std::span<float> row) {
+  load_row_of(tensor, first, step, row);
 }
 
 void store_row(Tensor& tensor, std::int64_t first, std::int64_t step, std::span<const double> row) {
@@ -228,6 +237,10 @@ HeadIndex::HeadIndex(const Tensor& tensor, Layout layout, const Extents& extents
 
 void HeadView::read_row(std::int64_t b, std::int64_t n, std::int64_t s,
                         std::span<double> row) const {
+  if (!row.empty()) load_row(*tensor_, index_(b, n, s, 0), index_.step(), row);
+}
+void HeadView::read_row(std::int64_t b, std::int64_t n, std::int64_t s,
+                        std::span<float> row) const {
   if (!row.empty()) load_row(*tensor_, index_(b, n, s, 0), index_.step(), row);
 }
 

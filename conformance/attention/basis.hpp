@@ -49,17 +49,4 @@ attention::JudgedRows judged_rows_of(const CaseType& c) {
           judged_of(key_extents(c.problem), c.rows, c.seed + 1)};
 }
 
-/// Returns which rows the class Dense (copies of the inputs in float) keeps in memory: all rows,
-/// or only the rows of a few heads at a time. The second choice is for large cases in which every
-/// row is judged.
-template <class Problem>
-attention::Held held_of(const attention::JudgedRows& judged, const Problem& p) {
-  const spec::Extents queries = query_extents(p), keys = key_extents(p);
-  const bool whole =
-      std::ssize(judged.query) == queries.rows() && std::ssize(judged.key) == keys.rows();
-  const std::int64_t elements =
-      queries.rows() * queries.dim + keys.rows() * (keys.dim + p.head_dim_v);
-  return whole && elements > kept_elements ? attention::Held::visited : attention::Held::all;
-}
-
 }  // namespace assay::conformance

@@ -5,9 +5,9 @@
 #include <iterator>
 #include <numeric>
 #include <optional>
+#include <tuple>
 #include <utility>
 
-#include "assay/parallel/loop.hpp"
 #include "attention/formula/rows.hpp"
 #include "attention/mask_pattern.hpp"
 
@@ -18,77 +18,16 @@ const spec::Tensor* pointer(const std::optional<spec::Tensor>& tensor) {
   return tensor ? &*tensor : nullptr;
 }
 
-/// Reads the rows of a tensor, followed by the rope channels if there is a rope tensor.
-class Source {
- public:
-  Source(const spec::Tensor& tensor, spec::Layout layout, const spec::Extents& extents)
-      : extents_(extents), views_{{tensor, layout, extents}} {}
-  void append(const spec::Tensor& rope, spec::Layout layout, std::int64_t rope_dim) {
-    spec::Extents extents = extents_;
-    extents.dim = rope_dim;
-    views_.emplace_back(rope, layout, extents);
-    dims_.push_back(rope_dim);
-  }
-
-  /// Returns the rows of heads n .. n + count - 1 in sequence b.
-  std::vector<float> rows(std::int64_t b, std::int64_t n, std::int64_t count) const {
-    const std::int64_t width = std::accumulate(dims_.begin(), dims_.end(), std::int64_t{0});
-    std::vector<float> rows(static_cast<std::size_t>(count * extents_.length(b) * width));
-    std::vector<double> row(static_cast<std::size_t>(std::ranges::max(dims_)));
-    auto to = rows.begin();
-    for (const std::int64_t end = n + count; n < end; ++n)
-      for (std::int64_t s = 0; s < extents_.length(b); ++s)
-        for (std::size_t k = 0; k < views_.size(); ++k) {
-          const auto channels = std::span(row).first(static_cast<std::size_t>(dims_[k]));
-          views_[k].read_row(b, n, s, channels);
-          to = std::ranges::transform(channels, to, [](double x) {
-                 return static_cast<float>(x);
-               }).out;
-        }
-    return rows;
-  }
-
- private:
-  spec::Extents extents_;
-  std::vector<spec::HeadView> views_;
-  std::vector<std::int64_t> dims_ = {extents_.dim};
-};
-
-/// Reads the rows of key heads.
-class Reader {
- public:
-  Reader(const Op::Problem& p, const Operands& operands)
-      : p_(p),
-        query_(*operands.query, p.input_layout, query_extents(p)),
-        key_(*operands.key, p.input_layout, key_extents(p)),
-        value_(*operands.value, p.input_layout, value_extents(p)) {
-    if (operands.dy != nullptr) dy_.emplace(*operands.dy, p.input_layout, dy_extents(p));
-    if (p.head_dim_rope == 0) return;
-    query_.append(*operands.query_rope, p.input_layout, p.head_dim_rope);
-    key_.append(*operands.key_rope, p.input_layout, p.head_dim_rope);
-  }
-
-  HeadRows operator()(std::int64_t head) const {
-    HeadRows rows = queries_and_keys(head);
-    const std::int64_t b = head / p_.heads_kv, kv = head % p_.heads_kv, group = p_.group();
-    rows.value = value_.rows(b, kv, 1);
-    if (dy_) rows.dy = dy_->rows(b, kv * group, group);
-    return rows;
-  }
-  HeadRows queries_and_keys(std::int64_t head) const {
-    const std::int64_t b = head / p_.heads_kv, kv = head % p_.heads_kv, group = p_.group();
-    return {.query = query_.rows(b, kv * group, group), .key = key_.rows(b, kv, 1)};
-  }
-
- private:
-  const Op::Problem& p_;
-  Source query_, key_, value_;
-  std::optional<Source> dy_;
-};
-
-/// If not all rows are kept in memory: the number of query and key elements that are in memory at a
-/// time.
-constexpr std::int64_t elements_of_chunk = std::int64_t{1} << 20;
+/// Reads query or key rows, with the rope channels if the problem has any.
+InputRows rows_with_rope(const Op::Problem& p, const spec::Tensor& tensor,
+                         const spec::Extents& extents, const spec::Tensor* rope) {
+  InputRows rows(tensor, p.input_layout, extents);
+  if (p.head_dim_rope == 0) return rows;
+  spec::Extents of_rope = extents;
+  of_rope.dim = p.head_dim_rope;
+  rows.add_rope(*rope, p.input_layout, of_rope);
+  return rows;
+}
 
 /// Returns the first copy of the statistics (the tensor stores several equal copies), ordered like
 /// the query rows. In packed sequences the tensor itself may be ordered by token instead.
@@ -118,23 +57,19 @@ std::vector<double> elements_of(const spec::Tensor* tensor) {
   return values;
 }
 
-/// Returns the largest sum of |x| over the channels of a row.
-double largest_sum(const std::vector<float>& rows, std::int64_t dim) {
-  double largest = 0;
-  for (std::size_t first = 0; first < rows.size(); first += static_cast<std::size_t>(dim)) {
-    double sum = 0;
-    for (std::size_t d = 0; d < static_cast<std::size_t>(dim); ++d)
-      sum += static_cast<double>(std::abs(rows[first + d]));
-    largest = std::max(largest, sum);
-  }
-  return largest;
-}
-
-/// Returns the largest sum of x^2 over the channels of a row.
-double largest_norm(const std::vector<float>& rows, std::int64_t dim) {
-  double largest = 0;
-  for (std::size_t first = 0; first < rows.size(); first += static_cast<std::size_t>(dim))
-    largest = std::max(largest, norm_squared(FloatRow(rows.data() + first), dim));
+/// Returns the largest sum of |x| and the largest sum of x^2 over the channels of a row.
+std::pair<double, double> largest_sums(const InputRows& rows, const spec::Extents& extents) {
+  std::pair<double, double> largest = {0, 0};
+  FloatRow row(rows.width());
+  for (std::int64_t b = 0; b < extents.batch; ++b)
+    for (std::int64_t n = 0; n < extents.heads; ++n)
+      for (std::int64_t s = 0; s < extents.length(b); ++s) {
+        rows.read({b, n, s}, row.data());
+        double sum = 0;
+        for (std::int64_t d = 0; d < rows.width(); ++d) sum += std::abs(row[d]);
+        largest.first = std::max(largest.first, sum);
+        largest.second = std::max(largest.second, norm_squared(row.data(), rows.width()));
+      }
   return largest;
 }
 
@@ -145,9 +80,10 @@ spec::Extents widened(spec::Extents extents, std::int64_t by) {
 
 }  // namespace
 
-double norm_squared(FloatRow x, std::int64_t dim) {
+double norm_squared(const float* x, std::int64_t dim) {
   double sum = 0;
-  for (std::int64_t d = 0; d < dim; ++d) sum += x[d] * x[d];
+  for (std::int64_t d = 0; d < dim; ++d)
+    sum += static_cast<double>(x[d]) * static_cast<double>(x[d]);
   return sum;
 }
 
@@ -174,13 +110,15 @@ GradientTensors gradient_tensors(const Op::Outputs& outputs) {
           .dk_rope = pointer(outputs.dk_rope)};
 }
 
-Dense::Dense(const Op::Problem& p, const Op::Inputs& inputs, Held held)
-    : Dense(p, operands_of(inputs), std::make_shared<MaskPattern>(p, pointer(inputs.atten_mask)),
-            held) {}
+Dense::Dense(const Op::Problem& p, const Op::Inputs& inputs)
+    : Dense(p, operands_of(inputs), std::make_shared<MaskPattern>(p, pointer(inputs.atten_mask))) {}
 
 Dense::Dense(const Op::Problem& p, const Operands& operands,
-             std::shared_ptr<const KeyPattern> attends, Held held)
+             std::shared_ptr<const KeyPattern> attends)
     : problem(p),
+      query_rows(rows_with_rope(p, *operands.query, query_extents(p), operands.query_rope)),
+      key_rows(rows_with_rope(p, *operands.key, key_extents(p), operands.key_rope)),
+      value_rows(*operands.value, p.input_layout, value_extents(p)),
       queries(widened(query_extents(p), p.head_dim_rope)),
       keys(widened(key_extents(p), p.head_dim_rope)),
       scale(static_cast<double>(static_cast<float>(p.scale_value))),
@@ -189,23 +127,15 @@ Dense::Dense(const Op::Problem& p, const Operands& operands,
       key_pattern(std::move(attends)),
       position_bias(p, operands.pse_shift),
       dropout(p, operands.drop_mask),
-      operands_(operands),
-      held_(held),
-      heads_(static_cast<std::size_t>(p.batch * p.heads_kv)),
       softmax_max_(first_replicas(operands.softmax_max, p, queries)),
       softmax_sum_(first_replicas(operands.softmax_sum, p, queries)) {
+  if (operands.dy != nullptr) dy_rows.emplace(*operands.dy, p.input_layout, dy_extents(p));
   if (operands.attention_in != nullptr)
     attention_in_.emplace(*operands.attention_in, p.input_layout, dy_extents(p));
-  const Reader read(problem, operands_);
-  for (std::size_t k = 0; k < heads_.size(); ++k) {
-    const auto number = static_cast<std::int64_t>(k);
-    HeadRows head = held_ == Held::all ? read(number) : read.queries_and_keys(number);
-    for (const auto* rows : {&head.query, &head.key})
-      largest_row = std::max(largest_row, largest_sum(*rows, width()));
-    largest_query = std::max(largest_query, largest_norm(head.query, width()));
-    largest_key = std::max(largest_key, largest_norm(head.key, width()));
-    if (held_ == Held::all) heads_[k] = std::move(head);
-  }
+  double largest_key_row = 0;
+  std::tie(largest_row, largest_query) = largest_sums(query_rows, queries);
+  std::tie(largest_key_row, largest_key) = largest_sums(key_rows, keys);
+  largest_row = std::max(largest_row, largest_key_row);
 }
 
 std::vector<double> Dense::attention_in(std::int64_t b, std::int64_t n, std::int64_t i) const {
@@ -214,42 +144,23 @@ std::vector<double> Dense::attention_in(std::int64_t b, std::int64_t n, std::int
   return row;
 }
 
-void Dense::each_chunk(
-    const std::function<void(std::int64_t first, std::int64_t last)>& visit) const {
-  const std::int64_t heads = std::ssize(heads_);
-  if (held_ == Held::all) return visit(0, heads);
-  const Reader read(problem, operands_);
-  const auto at = [this](std::int64_t k) -> HeadRows& {
-    return heads_[static_cast<std::size_t>(k)];
-  };
-  for (std::int64_t first = 0, last = 0; first < heads; first = last) {
-    for (std::int64_t elements = 0; last < heads && elements < elements_of_chunk; ++last) {
-      const std::int64_t b = last / problem.heads_kv;
-      elements += (problem.group() * queries.length(b) + keys.length(b)) * width();
-    }
-    parallel::for_each(last - first, [&](std::int64_t k) { at(first + k) = read(first + k); });
-    visit(first, last);
-    for (std::int64_t k = first; k < last; ++k) at(k) = {};
-  }
-}
-
 Columns::Columns(const Dense& dense, std::int64_t b, std::int64_t kv,
                  std::vector<std::int64_t> keys)
     : dense_(&dense),
       b_(b),
       keys_(std::move(keys)),
       pitch_(static_cast<std::int64_t>(padded_keys(keys_.size()))) {
-  const auto transpose = [&](std::int64_t dim, auto row, std::vector<double>& to) {
-    to.resize(static_cast<std::size_t>(dim * pitch_));
-    for (std::int64_t c = 0; c < size(); ++c)
-      for (std::int64_t d = 0; d < dim; ++d)
-        to[static_cast<std::size_t>(d * pitch_ + c)] = row(key(c))[d];
+  const auto transpose = [&](const InputRows& rows, std::vector<double>& to) {
+    to.resize(static_cast<std::size_t>(rows.width() * pitch_));
+    FloatRow row(rows.width());
+    for (std::int64_t c = 0; c < size(); ++c) {
+      rows.read({b, kv, key(c)}, row.data());
+      for (std::int64_t d = 0; d < rows.width(); ++d)
+        to[static_cast<std::size_t>(d * pitch_ + c)] = row[d];
+    }
   };
-  transpose(
-      dense.width(), [&](std::int64_t j) { return dense.key(b, kv, j); }, key_);
-  if (!dense.has_gradient()) return;
-  transpose(
-      dense.problem.head_dim_v, [&](std::int64_t j) { return dense.value(b, kv, j); }, value_);
+  transpose(dense.key_rows, key_);
+  if (dense.has_gradient()) transpose(dense.value_rows, value_);
 }
 
 void Columns::multiply(std::int64_t n, std::int64_t i, RowProducts& products) const {
@@ -270,7 +181,7 @@ void Columns::add_sums(std::int64_t n, std::int64_t i, RowProducts& products) co
   // Only the steps of columns that the query attends to.
   const std::size_t first = static_cast<std::size_t>(before) / keys_of_step * keys_of_step;
   const std::size_t keys = padded_keys(static_cast<std::size_t>(after)) - first;
-  const auto sums = [&](FloatRow row, const std::vector<double>& matrix, std::int64_t dim,
+  const auto sums = [&](const FloatRow& row, const std::vector<double>& matrix, std::int64_t dim,
                         std::vector<double>& sum, std::vector<double>& absolute,
                         std::vector<double>& squares) {
     for (auto* numbers : {&sum, &absolute, &squares})

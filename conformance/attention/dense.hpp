@@ -7,21 +7,19 @@
 #include <span>
 #include <vector>
 
-#include "assay/engine/blocks/operand.hpp"
 #include "assay/reference/dropout.hpp"
 #include "assay/reference/position_bias.hpp"
 #include "assay/spec/operators/flash_attention_score_grad.hpp"
 #include "assay/spec/tensor.hpp"
+#include "attention/input_rows.hpp"
 #include "attention/key_pattern.hpp"
 
 namespace assay::conformance::attention {
 
 using Op = spec::FlashAttentionScoreGrad;
 
-using engine::FloatRow;
-
-/// Returns |x|^2 of the first `dim` channels.
-double norm_squared(FloatRow x, std::int64_t dim);
+/// Returns |x|^2 of `dim` channels.
+double norm_squared(const float* x, std::int64_t dim);
 
 /// The tensors that the formulas of a case read; null for an absent tensor. A forward case has no
 /// dy, attention_in, softmax_max and softmax_sum.
@@ -42,51 +40,34 @@ struct GradientTensors {
 };
 GradientTensors gradient_tensors(const Op::Outputs& outputs);
 
-/// Rows of one key head and of the query heads that use it, converted to float, which represents
-/// the numbers of all input types exactly. Query rows are ordered by n - kv * group, then by
-/// position.
-struct HeadRows {
-  std::vector<float> query, key, value, dy;
-};
-
-/// Selects the rows that a `Dense` keeps in memory: all rows, or only the rows of the heads that
-/// each_chunk() visits.
-enum class Held : std::uint8_t { all, visited };
-
-/// Copies of the input tensors of a case, converted to float, with rows in the order of
-/// Extents::row. In a query or key row the rope channels follow the main channels, because every
-/// formula sums over both. Keeps references to attention_in, mask, pse and drop mask of `inputs`.
-/// Keeps references to all inputs if not all rows are in memory.
+/// The input tensors of a case, read as float, with rows in the order of Extents::row. In a query
+/// or key row the rope channels follow the main channels. Keeps references to all inputs: nothing
+/// is copied but the statistics and the sinks.
 class Dense {
  public:
-  Dense(const Op::Problem& problem, const Op::Inputs& inputs, Held held = Held::all);
+  Dense(const Op::Problem& problem, const Op::Inputs& inputs);
+  Dense(const Op::Problem& problem, Op::Inputs&& inputs) = delete;
   /// `attends` says which keys a query attends to; the mask is not read.
   Dense(const Op::Problem& problem, const Operands& operands,
-        std::shared_ptr<const KeyPattern> attends, Held held = Held::all);
-
-  /// Calls visit(first, last) for consecutive ranges of key heads until all are visited. Key heads
-  /// are numbered b * heads_kv + kv. During a call, the rows of these key heads and of their query
-  /// heads are in memory. Not thread-safe.
-  void each_chunk(const std::function<void(std::int64_t first, std::int64_t last)>& visit) const;
+        std::shared_ptr<const KeyPattern> attends);
 
   /// Returns whether the case has the inputs of a gradient: dy, attention_in and the statistics.
-  bool has_gradient() const { return operands_.dy != nullptr; }
+  bool has_gradient() const { return dy_rows.has_value(); }
   /// Returns the number of channels of a query or key row: head_dim + head_dim_rope.
   std::int64_t width() const { return queries.dim; }
   FloatRow query(std::int64_t b, std::int64_t n, std::int64_t i) const {
-    return FloatRow(head_of_query(b, n).query.data() + place(b, n, i) * width());
+    return query_rows.row({b, n, i});
   }
   FloatRow dy(std::int64_t b, std::int64_t n, std::int64_t i) const {
-    return FloatRow(head_of_query(b, n).dy.data() + place(b, n, i) * problem.head_dim_v);
+    return dy_rows->row({b, n, i});
   }
-  /// Reads the row from the tensor: the formulas need a row of attention_in only once or twice.
-  std::vector<double> attention_in(std::int64_t b, std::int64_t n, std::int64_t i) const;
   FloatRow key(std::int64_t b, std::int64_t kv, std::int64_t j) const {
-    return FloatRow(head(b, kv).key.data() + j * width());
+    return key_rows.row({b, kv, j});
   }
   FloatRow value(std::int64_t b, std::int64_t kv, std::int64_t j) const {
-    return FloatRow(head(b, kv).value.data() + j * problem.head_dim_v);
+    return value_rows.row({b, kv, j});
   }
+  std::vector<double> attention_in(std::int64_t b, std::int64_t n, std::int64_t i) const;
   /// Returns the softmax maximum of the query row with this number.
   double softmax_max(std::int64_t row) const { return softmax_max_[static_cast<std::size_t>(row)]; }
   double softmax_sum(std::int64_t row) const { return softmax_sum_[static_cast<std::size_t>(row)]; }
@@ -103,6 +84,8 @@ class Dense {
   }
 
   Op::Problem problem;
+  InputRows query_rows, key_rows, value_rows;
+  std::optional<InputRows> dy_rows;           ///< without value in a forward case
   spec::Extents queries, keys;                ///< dim is `width()`
   double scale;                               ///< rounded to fp32, as the operator uses it
   double largest_row = 0;                     ///< largest row sum of magnitudes of queries and keys
@@ -114,20 +97,7 @@ class Dense {
   reference::Dropout dropout;
 
  private:
-  const HeadRows& head(std::int64_t b, std::int64_t kv) const {
-    return heads_[static_cast<std::size_t>(b * problem.heads_kv + kv)];
-  }
-  const HeadRows& head_of_query(std::int64_t b, std::int64_t n) const {
-    return head(b, n / problem.group());
-  }
-  std::int64_t place(std::int64_t b, std::int64_t n, std::int64_t i) const {
-    return n % problem.group() * queries.length(b) + i;
-  }
-
-  Operands operands_;
-  Held held_;
   std::optional<spec::HeadView> attention_in_;
-  mutable std::vector<HeadRows> heads_;  ///< (b, kv)
   std::vector<double> softmax_max_, softmax_sum_;
 };
 

@@ -24,17 +24,22 @@ using attention::Dense;
 using attention::ForwardRow;
 using spec::at;
 
-/// Returns the largest amount that masked pairs may add to an element of the output, if each masked
-/// probability is 1.
-double residue_of(const Dense& dense, const spec::RowPosition& row, std::int64_t d) {
+/// Returns, for each output channel, the largest amount that masked pairs may add to an element, if
+/// each masked probability is 1.
+std::vector<double> residues_of(const Dense& dense, const spec::RowPosition& row) {
   const std::int64_t kv = row.n / dense.problem.group();
-  double sum = 0, largest = 0;
+  std::vector<double> sums(at(dense.problem.head_dim_v)), largest = sums;
   for (std::int64_t j = 0; j < dense.keys.length(row.b); ++j) {
-    const double x = std::abs(dense.value(row.b, kv, j)[d]);
-    sum += x, largest = std::max(largest, x);
+    const attention::FloatRow value = dense.value(row.b, kv, j);
+    for (std::size_t d = 0; d < sums.size(); ++d) {
+      const double x = std::abs(value[d]);
+      sums[d] += x, largest[d] = std::max(largest[d], x);
+    }
   }
   const auto entries = static_cast<double>(dense.key_pattern->entries_of_query(row.b));
-  return dense.largest_kappa * std::min(sum, entries * largest);
+  for (std::size_t d = 0; d < sums.size(); ++d)
+    sums[d] = dense.largest_kappa * std::min(sums[d], entries * largest[d]);
+  return sums;
 }
 
 /// Computes the floors (the largest numbers that count as zero) of all output channels, per key
@@ -48,8 +53,10 @@ class Floors {
     const std::scoped_lock lock(mutex_);
     const Op::Problem& p = dense_.problem;
     std::vector<double>& floor = made_[at(row.b * p.heads_kv + row.n / p.group())];
-    for (std::int64_t d = std::ssize(floor); d < p.head_dim_v; ++d)
-      floor.push_back(phi_ * residue_of(dense_, row, d));
+    if (floor.empty()) {
+      floor = residues_of(dense_, row);
+      for (double& one : floor) one *= phi_;
+    }
     return floor.data();
   }
 
@@ -107,9 +114,8 @@ engine::Output output_of_rows(const Arithmetic& n, std::int64_t elements) {
 }
 
 double channels_of(const Dense& dense, std::int64_t b, std::int64_t kv) {
-  std::vector<attention::FloatRow> rows;
-  for (std::int64_t j = 0; j < dense.keys.length(b); ++j) rows.push_back(dense.value(b, kv, j));
-  return attention::effective_channels(rows, dense.problem.head_dim_v);
+  const attention::HeadRows rows(dense.value_rows, {b, kv, 0}, 1);
+  return attention::effective_channels(rows.rows(), 0, dense.problem.head_dim_v);
 }
 
 /// Returns the storage index of a row's first copy in a statistics tensor. `place`: the index of

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <stdexcept>
 
 #include "assay/engine/blocks/product.hpp"
 
@@ -33,28 +34,65 @@ void pack(std::vector<T>& packed, std::int64_t depth, std::int64_t used, const C
   }
 }
 
-/// Packs the values, magnitudes and squares of a matrix; `value(k, j)` is an element.
-template <class Value>
-void pack_all(Panels& panels, std::int64_t used, const Value& value, const Scales& scales) {
-  pack(panels.value, panels.depth, used, value);
-  pack(panels.magnitude, panels.depth, used,
-       [&](std::int64_t k, std::int64_t j) { return magnitude_in_float(value(k, j), scales); });
-  pack(panels.square, panels.depth, used,
-       [&](std::int64_t k, std::int64_t j) { return square_in_float(value(k, j), scales); });
-}
+/// Returns the square root of a sum of squares, rounded up.
+double norm_of(double squares) { return std::sqrt(squares) * (1 + 0x1p-40); }
 
-Panels zeros(std::int64_t depth, std::int64_t columns) {
+/// Packs a matrix with `used` columns; `value(k, j)` is an element.
+template <class Value>
+Panels packed(std::int64_t depth, std::int64_t columns, std::int64_t used, const Value& value,
+              const Scales& scales, Bounds bounds) {
+  Panels panels = {.depth = depth, .columns = columns};
   const std::size_t count = at(depth * columns);
-  return {depth, columns, std::vector<double>(count), std::vector<float>(count),
-          std::vector<float>(count)};
+  panels.value.resize(count);
+  pack(panels.value, depth, used, value);
+  if (bounds == Bounds::by_element) {
+    panels.magnitude.resize(count);
+    panels.square.resize(count);
+    pack(panels.magnitude, depth, used,
+         [&](std::int64_t k, std::int64_t j) { return magnitude_in_float(value(k, j), scales); });
+    pack(panels.square, depth, used,
+         [&](std::int64_t k, std::int64_t j) { return square_in_float(value(k, j), scales); });
+    return panels;
+  }
+  panels.largest.resize(at(columns));
+  panels.norm.resize(at(columns));
+  for (std::int64_t j = 0; j < used; ++j) {
+    double largest = 0, squares = 0;
+    for (std::int64_t k = 0; k < depth; ++k) {
+      const double x = value(k, j);
+      // A NaN stays.
+      if (!std::isnan(largest) && !(std::abs(x) <= largest)) largest = std::abs(x);
+      squares += x * x;
+    }
+    panels.largest[at(j)] = magnitude_in_float(largest, scales);
+    panels.norm[at(j)] = norm_of(squares);
+  }
+  return panels;
 }
 
 }  // namespace
 
+const float* Rows::read(std::int64_t first, std::int64_t count, std::vector<float>& buffer) const {
+  if (data != nullptr || count == 0) return data + first * dim;
+  if (source == nullptr) throw std::logic_error("a matrix has neither numbers nor a source");
+  buffer.resize(at(count * dim));
+  source->read(first, count, buffer.data());
+  return buffer.data();
+}
+
+FloatRow Rows::row(std::int64_t i) const {
+  FloatRow row(dim);
+  std::vector<float> buffer;
+  std::copy_n(read(i, 1, buffer), dim, row.data());
+  return row;
+}
+
 Scales scales_of(const Rows& rows) {
-  double largest = 0;
-  for (std::int64_t k = 0; k < rows.rows * rows.dim; ++k)
-    largest = std::max(largest, std::abs(FloatRow(rows.data)[k]));
+  float most = 0;
+  each_row(rows, [&](std::int64_t, const float* row) {
+    for (std::int64_t d = 0; d < rows.dim; ++d) most = std::max(most, std::abs(row[d]));
+  });
+  const auto largest = static_cast<double>(most);
   if (largest == 0 || !std::isfinite(largest)) return {};
   // Limits the exponent, so that the scales are finite. With an exponent outside the limits, the
   // scaled numbers overflow double and the error bound becomes infinite.
@@ -72,33 +110,44 @@ float square_in_float(double x, const Scales& scales) {
   return square == 0 ? 0x1p-126F : kept(square);
 }
 
-Panels panels_of(const Rows& rows, std::int64_t first, std::int64_t count, const Scales& scales) {
-  Panels panels = zeros(count, padded(rows.dim));
-  const FloatRow from = rows.row(first);
-  pack_all(
-      panels, rows.dim, [&](std::int64_t k, std::int64_t d) { return from[k * rows.dim + d]; },
-      scales);
-  return panels;
+Panels panels_of(const Rows& rows, std::int64_t first, std::int64_t count, const Scales& scales,
+                 Bounds bounds) {
+  std::vector<float> buffer;
+  const float* from = rows.read(first, count, buffer);
+  return packed(
+      count, padded(rows.dim), rows.dim,
+      [&](std::int64_t k, std::int64_t d) { return static_cast<double>(from[k * rows.dim + d]); },
+      scales, bounds);
 }
 
 Panels transposed_panels_of(const Rows& rows, std::int64_t first, std::int64_t count,
-                            std::int64_t columns, const Scales& scales) {
-  Panels panels = zeros(rows.dim, columns);
-  const FloatRow from = rows.row(first);
-  pack_all(
-      panels, count, [&](std::int64_t d, std::int64_t k) { return from[k * rows.dim + d]; },
-      scales);
-  return panels;
+                            std::int64_t columns, const Scales& scales, Bounds bounds) {
+  std::vector<float> buffer;
+  const float* from = rows.read(first, count, buffer);
+  return packed(
+      rows.dim, columns, count,
+      [&](std::int64_t d, std::int64_t k) { return static_cast<double>(from[k * rows.dim + d]); },
+      scales, bounds);
 }
 
 LeftRows left_rows_of(const Rows& rows, std::int64_t first, std::int64_t count,
-                      const Scales& scales) {
+                      const Scales& scales, Bounds bounds) {
   LeftRows left;
-  const FloatRow from = rows.row(first);
-  for (std::int64_t k = 0; k < count * rows.dim; ++k) {
-    left.value.push_back(from[k]);
-    left.magnitude.push_back(magnitude_in_float(from[k], scales));
-    left.square.push_back(square_in_float(from[k], scales));
+  std::vector<float> buffer;
+  const float* from = rows.read(first, count, buffer);
+  left.value.assign(from, from + count * rows.dim);
+  if (bounds == Bounds::by_element) {
+    for (const double x : left.value) {
+      left.magnitude.push_back(magnitude_in_float(x, scales));
+      left.square.push_back(square_in_float(x, scales));
+    }
+    return left;
+  }
+  for (std::int64_t k = 0; k < count; ++k) {
+    double squares = 0;
+    for (std::int64_t d = 0; d < rows.dim; ++d)
+      squares += left.value[at(k * rows.dim + d)] * left.value[at(k * rows.dim + d)];
+    left.norm.push_back(norm_of(squares));
   }
   return left;
 }

@@ -98,8 +98,12 @@ TEST_P(NarrowFormat, ReadsEveryPatternOfARow) {
     const Tensor tensor = every_pattern(GetParam(), step);
     std::vector<double> row(0x10000);
     load_row(tensor, 0, step, row);
+    std::vector<float> in_float(row.size());
+    load_row(tensor, 0, step, in_float);
     for (std::uint32_t bits = 0; bits < 0x10000u; ++bits) {
       const double expected = value_of(bits, format());
+      ASSERT_TRUE(static_cast<double>(in_float[bits]) == expected || std::isnan(expected)) << bits;
+      ASSERT_EQ(std::signbit(in_float[bits]), std::signbit(row[bits])) << bits;
       if (std::isnan(expected)) {
         ASSERT_TRUE(std::isnan(row[bits])) << bits;
       } else {

@@ -71,36 +71,17 @@ std::vector<std::uint8_t> judged_heads(const Dense& dense, const Tensor& tensor)
 }
 
 /// Equation E16. For every kv head that has a judged row, sets the effective number of independent
-/// channels of the rows that the kernel sums into this gradient tensor.
-template <class RowsOfHead>
-void fill_channels(const Dense& dense, Tensor& tensor, RowsOfHead&& rows_of_head) {
+/// channels of the rows `summed` that the kernel sums into this gradient tensor: those of the kv
+/// head, or those of the `group` query heads that share it.
+void fill_channels(const Dense& dense, Tensor& tensor, const InputRows& summed,
+                   std::int64_t group) {
   const std::vector<std::uint8_t> judged = judged_heads(dense, tensor);
-  dense.each_chunk([&](std::int64_t first, std::int64_t last) {
-    parallel::for_each(last - first, [&](std::int64_t k) {
-      const std::int64_t head = first + k;
-      if (judged[at(head)] == 0) return;
-      std::vector<FloatRow> rows =
-          rows_of_head(head / dense.problem.heads_kv, head % dense.problem.heads_kv);
-      for (FloatRow& row : rows) row = row.from(tensor.part.first);
-      tensor.channels[at(head)] = effective_channels(rows, tensor.part.dim);
-    });
+  parallel::for_each(std::ssize(judged), [&](std::int64_t head) {
+    if (judged[at(head)] == 0) return;
+    const std::int64_t b = head / dense.problem.heads_kv, kv = head % dense.problem.heads_kv;
+    const HeadRows rows(summed, {b, kv * group, 0}, group);
+    tensor.channels[at(head)] = effective_channels(rows.rows(), tensor.part.first, tensor.part.dim);
   });
-}
-
-std::vector<FloatRow> keys_of(const Dense& dense, std::int64_t b, std::int64_t kv) {
-  std::vector<FloatRow> rows;
-  for (std::int64_t j = 0; j < dense.keys.length(b); ++j) rows.push_back(dense.key(b, kv, j));
-  return rows;
-}
-
-/// Returns pointers to the rows of Q (or of dO) of all query heads that share one kv head.
-template <class Row>
-std::vector<FloatRow> group_rows(const Dense& dense, std::int64_t b, std::int64_t kv, Row&& row) {
-  const std::int64_t group = dense.problem.group();
-  std::vector<FloatRow> rows;
-  for (std::int64_t n = kv * group; n < (kv + 1) * group; ++n)
-    for (std::int64_t i = 0; i < dense.queries.length(b); ++i) rows.push_back(row(b, n, i));
-  return rows;
 }
 
 /// Returns the judged rows with numbers in [begin, begin + count), relative to `begin`.
@@ -113,10 +94,10 @@ Slice slice_of(const std::vector<std::int64_t>& judged, std::int64_t begin, std:
   return slice;
 }
 
-/// elements_over: if dk and dv of one head have more elements than this, the judge computes them in
-/// several passes, separately from dq, because their sums take about 60 bytes per element.
-/// key_rows: the number of keys in a block.
-constexpr std::int64_t elements_over = std::int64_t{1} << 20, key_rows = engine::BlockShape().keys;
+/// elements_over: if a pass over the queries has sums of more elements of dk and dv in memory than
+/// this, the judge computes dk and dv in several passes, separately from dq, because the sums take
+/// about 60 bytes per element. key_rows: the number of keys in a block.
+constexpr std::int64_t elements_over = std::int64_t{5} << 18, key_rows = engine::BlockShape().keys;
 
 /// Computes expected values and tolerances of the judged rows, for all heads.
 class HeadSweeps {
@@ -131,15 +112,12 @@ class HeadSweeps {
       most = std::max(most, p.group() * p.length_q(b) * p.length_kv(b));
     const bool large = most > pairs_of_large_head;
     threads_ = large ? 0 : 1;
-    pass_.dense.each_chunk([&](std::int64_t first, std::int64_t last) {
-      parallel::for_each(
-          last - first,
-          [&](std::int64_t k) {
-            const std::int64_t head = first + k;
-            sweep({head / p.heads_kv, head % p.heads_kv, 0});
-          },
-          large ? 1 : 0);
-    });
+    parallel::for_each(
+        p.batch * p.heads_kv,
+        [&](std::int64_t head) {
+          sweep({head / p.heads_kv, head % p.heads_kv, 0});
+        },
+        large ? 1 : 0);
   }
 
  private:
@@ -156,14 +134,15 @@ class HeadSweeps {
     HeadSink sink(pass_, key_head, of_queries, of_keys, of_queries_, of_keys_);
     const auto all_queries = ascending(0, queries), all_keys = ascending(0, keys);
     const std::uint32_t within = bit(Formula::dq), over = bit(Formula::dk) | bit(Formula::dv);
-    const bool is_long = keys * (dense.width() + dense.problem.head_dim_v) > elements_over;
-    if (of_queries.rows == all_queries && of_keys.rows == all_keys && !is_long)
+    const std::int64_t of_key = dense.width() + dense.problem.head_dim_v;
+    const auto fits = [&](std::int64_t count) { return count * of_key <= elements_over; };
+    if (of_queries.rows == all_queries && of_keys.rows == all_keys &&
+        (fits(keys) || fits(keys_at_once(dense, key_head))))
       return sweep(key_head, all_queries, all_keys, within | over, sink);
     if (!of_queries.rows.empty()) sweep(key_head, of_queries.rows, all_keys, within, sink);
     // The number of keys in one pass. For each of these keys, the sums over all queries must fit in
     // memory.
-    const std::int64_t most = std::max(
-        key_rows, elements_over / (dense.width() + dense.problem.head_dim_v) / key_rows * key_rows);
+    const std::int64_t most = std::max(key_rows, elements_over / of_key / key_rows * key_rows);
     for (std::int64_t first = 0; first < std::ssize(of_keys.rows); first += most) {
       Slice some = {of_keys.first + first, {}};
       const auto begin = of_keys.rows.begin() + first;
@@ -223,14 +202,10 @@ struct AllTensors {
 };
 
 void fill_channels(const Dense& dense, Tensors& of_queries, Tensors& of_keys) {
-  for (Tensor& tensor : of_queries)
-    fill_channels(dense, tensor, [&](auto b, auto kv) { return keys_of(dense, b, kv); });
+  for (Tensor& tensor : of_queries) fill_channels(dense, tensor, dense.key_rows, 1);
   for (Tensor& tensor : of_keys)
-    fill_channels(dense, tensor, [&](auto b, auto kv) {
-      return &tensor == &of_keys.back()
-                 ? group_rows(dense, b, kv, [&](auto... row) { return dense.dy(row...); })
-                 : group_rows(dense, b, kv, [&](auto... row) { return dense.query(row...); });
-    });
+    fill_channels(dense, tensor, &tensor == &of_keys.back() ? *dense.dy_rows : dense.query_rows,
+                  dense.problem.group());
 }
 
 }  // namespace
@@ -245,6 +220,27 @@ bool scores_vary(const Dense& dense) {
   // scale_value, which may be near 0.
   if (dense.position_bias.present() && dense.problem.pse_type == 0) return true;
   return std::abs(dense.scale) * std::sqrt(dense.largest_query * dense.largest_key) > least;
+}
+
+std::int64_t keys_at_once(const Dense& dense, const spec::RowPosition& key_head) {
+  const auto [b, kv, none] = key_head;
+  const std::int64_t length = dense.queries.length(b), keys = dense.keys.length(b);
+  // Every query head of a group reaches the first keys again.
+  if (dense.problem.group() > 1) return keys;
+  const auto range_of = [&](std::int64_t i) { return dense.key_pattern->range({b, kv, i}); };
+  std::vector<std::int64_t> first(at(length));  // that this query or a later one reaches
+  for (std::int64_t i = length - 1, least = keys; i >= 0; --i) {
+    const reference::KeyRange range = range_of(i);
+    if (range.size() > 0) least = std::min(least, range.first);
+    first[at(i)] = least;
+  }
+  std::int64_t last = 0, most = 0;
+  for (std::int64_t i = 0; i < length; ++i) {
+    const reference::KeyRange range = range_of(i);
+    if (range.size() > 0) last = std::max(last, range.last);
+    most = std::max(most, last - first[at(i)]);
+  }
+  return most;
 }
 
 std::vector<Part> parts_of(const Op::Problem& p, const std::string& name) {

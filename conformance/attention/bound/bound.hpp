@@ -15,7 +15,7 @@ struct JudgedRows {
 };
 
 /// The channels [first, first + dim) of a row, which belong to one gradient tensor. A row of the
-/// class Dense (inputs in double) contains the channels of the main tensor, then those of the rope
+/// class Dense (the inputs) contains the channels of the main tensor, then those of the rope
 /// tensor.
 struct Part {
   std::string name;
@@ -24,6 +24,12 @@ struct Part {
 /// Returns the channel range of the gradient `name` (dq or dk), and a second range for its rope
 /// part if the problem has one.
 std::vector<Part> parts_of(const Op::Problem& problem, const std::string& name);
+
+/// Returns the largest number of keys whose sums one pass over all queries of a key head has in
+/// memory at a time: the keys from the first one that a query or a later one may reach to the last
+/// one that it or an earlier one may reach. The pass works on blocks of pairs, which add less than
+/// 300 keys.
+std::int64_t keys_at_once(const Dense& dense, const spec::RowPosition& key_head);
 
 /// Returns names, shapes and judged rows of the expectations (expected values and tolerances) of
 /// dq, dk, dv and, with rope, of dq_rope and dk_rope. The values per element are not computed yet.

@@ -73,9 +73,7 @@ CancellingRows cancelling_rows(const Dense& dense, const Arithmetic& arithmetic,
       cancelling.key[at(dense.keys.row(b, kv, j))] =
           key_cancels(dense, rows, cancelling.query, {b, kv, j}) ? 1 : 0;
   };
-  dense.each_chunk([&](std::int64_t first, std::int64_t last) {
-    parallel::for_each(last - first, [&](std::int64_t k) { mark(first + k); });
-  });
+  parallel::for_each(dense.problem.batch * heads, mark);
   return cancelling;
 }
 

@@ -22,7 +22,7 @@ void add_group(const Dense& dense, std::int64_t b, std::int64_t kv, double large
     for (std::int64_t i = 0; i < p.length_q(b); ++i) {
       const FloatRow dy = dense.dy(b, n, i);
       const std::vector<double> o = dense.attention_in(b, n, i);
-      double row = kappa * std::sqrt(norm_squared(dy, p.head_dim_v) * largest_value);
+      double row = kappa * std::sqrt(norm_squared(dy.data(), p.head_dim_v) * largest_value);
       for (std::int64_t d = 0; d < p.head_dim_v; ++d) row += std::abs(dy[d] * o[at(d)]);
       floor.query_row[at(dense.queries.row(b, n, i))] = row;
       add_scaled_abs(scale * row, dense.query(b, n, i).data(), dense.width(),
@@ -46,14 +46,13 @@ Floor floor_of(const Dense& dense) {
     const std::int64_t b = head / p.heads_kv, kv = head % p.heads_kv;
     double largest_value = 0;
     for (std::int64_t j = 0; j < p.length_kv(b); ++j) {
-      largest_value = std::max(largest_value, norm_squared(dense.value(b, kv, j), p.head_dim_v));
+      const FloatRow value = dense.value(b, kv, j);
+      largest_value = std::max(largest_value, norm_squared(value.data(), p.head_dim_v));
       add_scaled_abs(scale, dense.key(b, kv, j).data(), width, floor.key_sum.data() + head * width);
     }
     add_group(dense, b, kv, largest_value, floor);
   };
-  dense.each_chunk([&](std::int64_t first, std::int64_t last) {
-    parallel::for_each(last - first, [&](std::int64_t k) { add(first + k); });
-  });
+  parallel::for_each(heads, add);
   if (score_variant_of(dense) != nullptr) {
     const double slope = largest_slope_of(dense);
     for (std::vector<double>* of_dscore : {&floor.query_row, &floor.dk})

@@ -114,19 +114,17 @@ class HeadOfFormula {
 std::vector<Sum> sums_of(const Dense& dense, const Arithmetic& n, const AllRowTerms& rows,
                          const Variant& variant) {
   constexpr std::int64_t heads_at_once = 16;
-  const std::int64_t heads = dense.problem.heads_q, group = dense.problem.group();
+  const std::int64_t heads = dense.problem.heads_q, count = dense.problem.batch * heads;
   std::vector<Sum> all(at(variant.gradient_size()));
-  dense.each_chunk([&](std::int64_t first, std::int64_t last) {
-    for (std::int64_t begin = first * group; begin < last * group; begin += heads_at_once) {
-      std::vector<std::vector<Sum>> found(at(std::min(heads_at_once, last * group - begin)));
-      parallel::for_each(std::ssize(found), [&](std::int64_t k) {
-        const std::int64_t task = begin + k;
-        found[at(k)] = HeadOfFormula(dense, n, rows, variant).sums(task / heads, task % heads);
-      });
-      for (const std::vector<Sum>& one : found)
-        for (std::size_t k = 0; k < all.size(); ++k) all[k] += one[k];
-    }
-  });
+  for (std::int64_t begin = 0; begin < count; begin += heads_at_once) {
+    std::vector<std::vector<Sum>> found(at(std::min(heads_at_once, count - begin)));
+    parallel::for_each(std::ssize(found), [&](std::int64_t k) {
+      const std::int64_t task = begin + k;
+      found[at(k)] = HeadOfFormula(dense, n, rows, variant).sums(task / heads, task % heads);
+    });
+    for (const std::vector<Sum>& one : found)
+      for (std::size_t k = 0; k < all.size(); ++k) all[k] += one[k];
+  }
   return all;
 }
 

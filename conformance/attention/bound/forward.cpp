@@ -255,12 +255,9 @@ std::vector<ForwardRow> forward_rows(const Dense& dense, const Arithmetic& n,
       }
     }
   };
-  dense.each_chunk([&](std::int64_t first, std::int64_t last) {
-    parallel::for_each((last - first) * group, [&](std::int64_t k) {
-      const std::int64_t head = first * group + k, heads = dense.problem.heads_q;
-      make(head / heads, head % heads);
-    });
-  });
+  const std::int64_t heads = dense.problem.heads_q;
+  parallel::for_each(dense.problem.batch * heads,
+                     [&](std::int64_t head) { make(head / heads, head % heads); });
   return all;
 }
 

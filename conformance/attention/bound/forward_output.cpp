@@ -18,19 +18,18 @@ class ForwardHeadIndex final : public HeadIndex {
  public:
   ForwardHeadIndex(const Dense& dense, const Arithmetic& n, const spec::RowPosition& key_head,
                    std::vector<std::int64_t> queries, std::span<const ForwardRow> of_rows)
-      : HeadIndex(dense, key_head, std::move(queries),
-                  ascending(0, dense.keys.length(key_head.b))) {
-    const Op::Problem& p = dense.problem;
-    const std::int64_t keys = dense.keys.length(b_), count = p.group() * dense.queries.length(b_);
+      : HeadIndex(dense, key_head, std::move(queries), ascending(0, dense.keys.length(key_head.b))),
+        query_(dense.query_rows, first_query_head(), queries_),
+        key_(dense.key_rows, key_head, 1),
+        value_(dense.value_rows, key_head, 1) {
     head_.call = call_of(dense, n);
     // A kernel may round P before dropout.
     head_.call.stage_prob = head_.call.stage_prob.multiplied_later(dense.largest_kappa);
     head_.sides = this;
-    head_.query = chosen_rows(dense.query(b_, kv_ * p.group(), 0), count, dense.width(), queries_,
-                              chosen_query_);
-    head_.key = {dense.key(b_, kv_, 0).data(), keys, dense.width()};
-    head_.value = {dense.value(b_, kv_, 0).data(), keys, p.head_dim_v};
-    head_.value_norms = norms_of(head_.value, 0, p.head_dim_v);
+    head_.query = query_.rows();
+    head_.key = key_.rows();
+    head_.value = value_.rows();
+    head_.value_norms = norms_of(head_.value, 0, dense.problem.head_dim_v);
     // When the running maximum grows, the kernel rescales the output and rounds it once more. The
     // error is relative to the sum of the magnitudes that were added before.
     const double unit = std::max(n.u, n.u_a);
@@ -44,7 +43,7 @@ class ForwardHeadIndex final : public HeadIndex {
   const ForwardHead& head() const { return head_; }
 
  private:
-  std::vector<float> chosen_query_;
+  HeadRows query_, key_, value_;
   ForwardHead head_;
 };
 
@@ -112,10 +111,8 @@ void each_output_row(const Dense& dense, const Arithmetic& arithmetic,
   };
   const bool one_head = !rows.empty() && head_of(rows.front()) == head_of(rows.back());
   const bool large = one_head || most > pairs_of_large_head;
-  dense.each_chunk([&](std::int64_t first, std::int64_t last) {
-    parallel::for_each(
-        last - first, [&](std::int64_t k) { sweep(first + k, large ? 0 : 1); }, large ? 1 : 0);
-  });
+  parallel::for_each(
+      p.batch * p.heads_kv, [&](std::int64_t k) { sweep(k, large ? 0 : 1); }, large ? 1 : 0);
 }
 
 }  // namespace assay::conformance::attention

@@ -9,19 +9,12 @@ namespace assay::conformance::attention {
 
 using spec::at;
 
-/// Returns the chosen rows of `all`. Copies them to `own` first, unless all rows are chosen.
-engine::Rows chosen_rows(FloatRow all, std::int64_t count, std::int64_t dim,
-                         const std::vector<std::int64_t>& chosen, std::vector<float>& own) {
-  if (std::ssize(chosen) == count) return {all.data(), count, dim};
-  for (const std::int64_t row : chosen)
-    own.insert(own.end(), all.data() + row * dim, all.data() + (row + 1) * dim);
-  return {own.data(), std::ssize(chosen), dim};
-}
-
 std::vector<double> norms_of(const engine::Rows& rows, std::int64_t first, std::int64_t dim) {
   std::vector<double> norms;
-  for (std::int64_t i = 0; i < rows.rows; ++i)
-    norms.push_back(norm_squared(rows.row(i).from(first), dim));
+  norms.reserve(at(rows.rows));
+  engine::each_row(rows, [&](std::int64_t, const float* row) {
+    norms.push_back(norm_squared(row + first, dim));
+  });
   return norms;
 }
 

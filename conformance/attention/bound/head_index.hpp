@@ -33,6 +33,8 @@ class HeadIndex : public engine::IndexSet, public PairSides {
   /// Excludes a query row that has no unmasked key.
   void leave_out(std::int64_t row);
   spec::RowPosition query(std::int64_t row) const;
+  /// Returns the first row of the first query head that uses the key head.
+  spec::RowPosition first_query_head() const { return {b_, kv_ * dense_.problem.group(), 0}; }
 
   const Dense& dense_;
   std::int64_t b_, kv_;
@@ -41,10 +43,6 @@ class HeadIndex : public engine::IndexSet, public PairSides {
  private:
   std::vector<std::uint8_t> live_;
 };
-
-/// Returns the chosen rows of `all`. Copies them to `own` first, unless all rows are chosen.
-engine::Rows chosen_rows(FloatRow all, std::int64_t count, std::int64_t dim,
-                         const std::vector<std::int64_t>& chosen, std::vector<float>& own);
 
 /// Returns the squared norm |x|^2 of every row x, over `dim` channels from channel `first` on.
 std::vector<double> norms_of(const engine::Rows& rows, std::int64_t first, std::int64_t dim);

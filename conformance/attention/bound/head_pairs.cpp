@@ -50,7 +50,11 @@ attention::Call call_of(const Dense& dense, const Arithmetic& n) {
 HeadPairs::HeadPairs(const Dense& dense, const Arithmetic& arithmetic, const AllRowTerms& terms,
                      const spec::RowPosition& key_head, std::vector<std::int64_t> queries,
                      std::vector<std::int64_t> keys)
-    : HeadIndex(dense, key_head, std::move(queries), std::move(keys)) {
+    : HeadIndex(dense, key_head, std::move(queries), std::move(keys)),
+      query_(dense.query_rows, first_query_head(), queries_),
+      dy_(*dense.dy_rows, first_query_head(), queries_),
+      key_(dense.key_rows, key_head, keys_),
+      value_(dense.value_rows, key_head, keys_) {
   head_.call = call_of(dense, arithmetic);
   head_.sides = this;
   give_rows(terms);
@@ -69,14 +73,10 @@ void HeadPairs::give_rows(const AllRowTerms& terms) {
 }
 
 void HeadPairs::give_operands() {
-  const Op::Problem& p = dense_.problem;
-  const std::int64_t n = kv_ * p.group();
-  const std::int64_t queries = p.group() * dense_.queries.length(b_), keys = dense_.keys.length(b_);
-  const std::int64_t width = dense_.width();
-  head_.query = chosen_rows(dense_.query(b_, n, 0), queries, width, queries_, chosen_query_);
-  head_.dy = chosen_rows(dense_.dy(b_, n, 0), queries, p.head_dim_v, queries_, chosen_dy_);
-  head_.key = chosen_rows(dense_.key(b_, kv_, 0), keys, width, keys_, chosen_key_);
-  head_.value = chosen_rows(dense_.value(b_, kv_, 0), keys, p.head_dim_v, keys_, chosen_value_);
+  head_.query = query_.rows();
+  head_.dy = dy_.rows();
+  head_.key = key_.rows();
+  head_.value = value_.rows();
 }
 
 void HeadPairs::give_norms() {

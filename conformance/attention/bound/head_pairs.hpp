@@ -27,7 +27,7 @@ class HeadPairs : public HeadIndex {
   void give_operands();
   void give_norms();
 
-  std::vector<float> chosen_query_, chosen_dy_, chosen_key_, chosen_value_;
+  HeadRows query_, dy_, key_, value_;
   attention::Head head_;
 };
 

@@ -17,7 +17,7 @@ namespace {
 /// Equation E9. Computes the row term (the sum of dy times attention_in) and its error from the
 /// given attention_in. A kernel sums the row term in fp32, even if its matrix products have another
 /// accumulator.
-void given_delta(const attention::Call& call, FloatRow dy, const std::vector<double>& output,
+void given_delta(const attention::Call& call, const FloatRow& dy, const std::vector<double>& output,
                  RowTerms& row) {
   engine::Products<double> of;
   for (std::size_t d = 0; d < output.size(); ++d) {
@@ -93,7 +93,7 @@ class OwnRow {
   /// Equation E11. Computes the row term sum_j P dP as the kernel computes it, and its error.
   /// `output`: the result of the kernel's own forward pass, or empty. If it is given, the row term
   /// is dy . output, and the rounding errors of that forward pass are added.
-  void row_term(RowTerms& row, const Arithmetic& n, FloatRow dy,
+  void row_term(RowTerms& row, const Arithmetic& n, const FloatRow& dy,
                 const std::vector<double>& output) const {
     PairReading on(call_.units, {engine::Symbol{}, row.max_error});
     engine::Tolerance<double, 0> delta;
@@ -138,8 +138,8 @@ class OwnRow {
   }
   /// Equation E11a. Adds the rounding errors of the forward pass: the rounding of P to 16 bits, the
   /// cast of the output, and the sums.
-  void add_roundings_of_output(const std::vector<Terms>& all, const Arithmetic& n, FloatRow dy,
-                               const std::vector<double>& output,
+  void add_roundings_of_output(const std::vector<Terms>& all, const Arithmetic& n,
+                               const FloatRow& dy, const std::vector<double>& output,
                                engine::Tolerance<double, 0>& delta) const {
     const auto add = [&](double times, double error) {
       delta.rigorous += times * error;
@@ -178,12 +178,13 @@ std::vector<double> output_of(const Dense& dense, const Variant* variant,
   const auto& [b, n, i] = products.query;
   const std::int64_t kv = n / dense.problem.group();
   std::vector<double> output(static_cast<std::size_t>(dense.problem.head_dim_v), 0.0);
+  FloatRow value(dense.problem.head_dim_v);
   for (std::size_t c = 0; c < products.times.size(); ++c) {
     if (products.times[c] == 0) continue;
     const double score = exact_score_of(dense, products, c, variant);
+    dense.value_rows.read({b, kv, products.keys[c]}, value.data());
     add_scaled(products.times[c] * products.kappa[c] * exact_probability(row_of(row), score),
-               dense.value(b, kv, products.keys[c]).data(), dense.problem.head_dim_v,
-               output.data());
+               value.data(), dense.problem.head_dim_v, output.data());
   }
   return output;
 }
@@ -304,10 +305,7 @@ AllRowTerms row_terms(const Dense& dense, const Arithmetic& n) {
       subtract_dlse(variant->dlse<double>({b, head, i, 0}), n.u,
                     all.rows[at(dense.queries.row(b, head, i))]);
   };
-  dense.each_chunk([&](std::int64_t first, std::int64_t last) {
-    const std::int64_t group = p.group();
-    parallel::for_each((last - first) * group, [&](std::int64_t k) { make(first * group + k); });
-  });
+  parallel::for_each(p.batch * p.heads_q, make);
   all.consistent = std::count(inconsistent.begin(), inconsistent.end(), 1) == 0;
   return all;
 }

@@ -152,11 +152,8 @@ Expectation sink_frame(const Dense& dense) {
 Expectation sink_expectation(const Dense& dense, const Arithmetic& n, const AllRowTerms& rows) {
   const Op::Problem& p = dense.problem;
   std::vector<Sums> all(at(p.batch * p.heads_q));
-  dense.each_chunk([&](std::int64_t first, std::int64_t last) {
-    parallel::for_each((last - first) * p.group(), [&](std::int64_t k) {
-      const std::int64_t task = first * p.group() + k;
-      all[at(task)] = sums_of_head(dense, n, rows, task / p.heads_q, task % p.heads_q);
-    });
+  parallel::for_each(std::ssize(all), [&](std::int64_t task) {
+    all[at(task)] = sums_of_head(dense, n, rows, task / p.heads_q, task % p.heads_q);
   });
   Expectation e = sink_frame(dense);
   e.resize(e.row_count());

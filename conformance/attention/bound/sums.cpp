@@ -11,13 +11,13 @@ namespace assay::conformance::attention {
 
 /// Equation E16. The matrices X^T X and X X^T have the same trace, and their squares have the same
 /// trace, so the smaller matrix suffices.
-double effective_channels(std::span<const engine::FloatRow> rows, std::int64_t dim) {
+double effective_channels(const engine::Rows& rows, std::int64_t first, std::int64_t dim) {
   constexpr std::int64_t most_rows = 512;
-  const std::int64_t step = std::max<std::int64_t>(1, std::ssize(rows) / most_rows);
-  const std::int64_t count = (std::ssize(rows) + step - 1) / step;
-  std::vector<float> chosen;
+  const std::int64_t step = std::max<std::int64_t>(1, rows.rows / most_rows);
+  const std::int64_t count = (rows.rows + step - 1) / step;
+  std::vector<float> chosen, buffer;
   for (std::int64_t k = 0; k < count; ++k) {
-    const float* const row = rows[at(k * step)].data();
+    const float* const row = rows.read(k * step, 1, buffer) + first;
     chosen.insert(chosen.end(), row, row + dim);
   }
   const engine::Rows matrix{chosen.data(), count, dim};

@@ -26,11 +26,11 @@ struct Weighed {
 /// row cannot be exact.
 Weighed weigh(const attention::Dense& dense, const spec::RowPosition& row) {
   const std::int64_t kv = row.n / dense.problem.group();
+  const attention::FloatRow query = dense.query(row.b, row.n, row.s);
   std::vector<std::pair<double, std::int64_t>> scores;
   for (const std::int64_t j : dense.key_pattern->keys(row)) {
     if (dense.key_pattern->times(row.b, row.n, row.s, j) == 0) continue;
-    const attention::FloatRow query = dense.query(row.b, row.n, row.s),
-                              key = dense.key(row.b, kv, j);
+    const attention::FloatRow key = dense.key(row.b, kv, j);
     double product = 0;
     for (std::int64_t d = 0; d < dense.width(); ++d) product += query[d] * key[d];
     scores.emplace_back(dense.scale * product + dense.bias(row.b, row.n, row.s, j), j);
@@ -62,13 +62,14 @@ ForwardAnswer forward_answer(const attention::Dense& dense, const std::vector<st
     answer.rows.push_back(number);
     answer.softmax_max.push_back(dyadic_of(weighed.max));
     answer.softmax_sum.push_back({weighed.count, 0});
-    for (std::int64_t d = 0; d < dense.problem.head_dim_v; ++d) {
-      double sum = 0;
-      for (const auto& [j, times] : weighed.keys)
-        sum += static_cast<double>(times) * dense.kappa(row.b, row.n, row.s, j) *
-               dense.value(row.b, row.n / dense.problem.group(), j)[d];
-      answer.attention_out.push_back(dyadic_of(sum / static_cast<double>(weighed.count)));
+    std::vector<double> sums(static_cast<std::size_t>(dense.problem.head_dim_v));
+    for (const auto& [j, times] : weighed.keys) {
+      const auto weight = static_cast<double>(times) * dense.kappa(row.b, row.n, row.s, j);
+      const attention::FloatRow value = dense.value(row.b, row.n / dense.problem.group(), j);
+      for (std::size_t d = 0; d < sums.size(); ++d) sums[d] += weight * value[d];
     }
+    for (const double sum : sums)
+      answer.attention_out.push_back(dyadic_of(sum / static_cast<double>(weighed.count)));
   }
   if (answer.rows.empty())
     throw NoExactCase("none of the " + std::to_string(rows.size()) +

@@ -68,11 +68,13 @@ double memory_estimate(const Problem& p) {
   const auto width = [](DType dtype) { return static_cast<double>(size_of(dtype)); };
   constexpr double borrowed = 2, runs_and_untouched = 3;
   constexpr double element_list = 9;  // of the output whose storage is being checked
-  const double kept_in_float = s.multiplied - s.attention;  // all but attention_in
-  return s.multiplied * borrowed * width(p.dtype) + kept_in_float * width(DType::fp32) +
+  constexpr double of_row = 180;      // bytes: statistics and row terms, with their errors
+  constexpr double of_sum = 60, sums_at_once = 5 << 18;
+  return s.multiplied * borrowed * width(p.dtype) +
          s.outputs * runs_and_untouched * width(p.dtype) + s.largest_output * element_list +
          s.statistics * borrowed * width(DType::fp32) + s.pse * borrowed * width(pse_dtype(p)) +
-         borrowed * (s.mask + s.drop_bytes) + (s.attention + 2 * s.rows) * width(DType::fp64);
+         borrowed * (s.mask + s.drop_bytes) + (s.attention + 2 * s.rows) * width(DType::fp64) +
+         s.rows * of_row + std::min(s.outputs, sums_at_once) * of_sum;
 }
 
 }  // namespace assay::conformance::attention::flash

@@ -71,9 +71,10 @@ class Chunk {
       }
       for (std::size_t d = 0; d < panel_.value.size(); ++d) panel_.value[d][at(c)] = v[d];
       panel_.norms.key =
-          std::max(panel_.norms.key, std::sqrt(attention::norm_squared(k, dense_.width())));
-      panel_.norms.value = std::max(
-          panel_.norms.value, std::sqrt(attention::norm_squared(v, dense_.problem.head_dim_v)));
+          std::max(panel_.norms.key, std::sqrt(attention::norm_squared(k.data(), dense_.width())));
+      panel_.norms.value =
+          std::max(panel_.norms.value,
+                   std::sqrt(attention::norm_squared(v.data(), dense_.problem.head_dim_v)));
       signs_of_keys_[at(c)] = key_signs_(dense_.keys.row(tile.b, tile.n, tile.first + c));
     }
   }
@@ -82,7 +83,8 @@ class Chunk {
     const auto& [b, n, first, count] = queries.tile;
     std::vector<std::int64_t> attending;
     std::vector<double> query_rows, dy_rows;
-    const auto append = [](std::vector<double>& rows, attention::FloatRow row, std::int64_t dim) {
+    const auto append = [](std::vector<double>& rows, const attention::FloatRow& row,
+                           std::int64_t dim) {
       rows.insert(rows.end(), row.data(), row.data() + dim);
     };
     std::array<std::uint8_t, static_cast<std::size_t>(tile_rows)> times{};
@@ -164,7 +166,7 @@ class Chunk {
   }
 
   void add_to_keys(KeyTile& keys, const attention::RowTerms& row, const PairErrors& e,
-                   const RowSums& s, attention::FloatRow q, attention::FloatRow dy) {
+                   const RowSums& s, const attention::FloatRow& q, const attention::FloatRow& dy) {
     const auto linear = [](const Linear& c, double prob, double dscore, double one) {
       return c.prob * prob + c.dscore * dscore + c.one * one;
     };

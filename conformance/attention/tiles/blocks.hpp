@@ -18,7 +18,7 @@ inline constexpr std::int64_t streams = 5;
 struct Sums {
   explicit Sums(std::int64_t width)
       : channels(width), values(attention::at(streams * width), 0.0) {}
-  void add(const RowFactors& factors, attention::FloatRow x) {
+  void add(const RowFactors& factors, const attention::FloatRow& x) {
     add_row(factors, x.data(), channels, values.data());
   }
   void add(const Sums& other) {

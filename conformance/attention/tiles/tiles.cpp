@@ -120,8 +120,8 @@ class TileEngine {
       for (std::int64_t r = 0; r < tile.count; ++r) {
         const attention::FloatRow query = dense_.query(tile.b, tile.n, tile.first + r);
         const attention::FloatRow dy = dense_.dy(tile.b, tile.n, tile.first + r);
-        queries.norms.push_back({std::sqrt(attention::norm_squared(query, dense_.width())),
-                                 std::sqrt(attention::norm_squared(dy, p.head_dim_v))});
+        queries.norms.push_back({std::sqrt(attention::norm_squared(query.data(), dense_.width())),
+                                 std::sqrt(attention::norm_squared(dy.data(), p.head_dim_v))});
         queries.ranges.push_back(p.length_kv(tile.b) > 0
                                      ? dense_.key_pattern->range({tile.b, tile.n, tile.first + r})
                                      : reference::KeyRange{});

@@ -100,7 +100,7 @@ class FaultyGradients {
   };
 
   template <class Row>
-  static double dot(attention::FloatRow x, const Row& y, std::int64_t dim) {
+  static double dot(const attention::FloatRow& x, const Row& y, std::int64_t dim) {
     double sum = 0;
     for (std::int64_t d = 0; d < dim; ++d) sum += x[d] * y[at(d)];
     return sum;
@@ -114,16 +114,19 @@ class FaultyGradients {
   void add_query(std::int64_t b, std::int64_t n, std::int64_t i) {
     const std::int64_t kv = n / dense_.problem.group(), dim_v = dense_.problem.head_dim_v;
     const attention::FloatRow query = dense_.query(b, n, i), dy = dense_.dy(b, n, i);
+    attention::FloatRow key_row(dense_.width()), value_row(dim_v);
     std::vector<Pair> pairs;
     for (std::int64_t j = 0; j < dense_.problem.seq_kv; ++j) {
       const auto mask = moved(i, j, fault_.mask), drop = moved(i, j, fault_.dropout),
                  bias = moved(i, j, fault_.bias);
       if (!part_.has_key(j) || whole_->times(b, n, mask.n, mask.s) == 0) continue;
       const double kappa = dense_.kappa(b, n, drop.n, drop.s);
-      pairs.push_back({j,
-                       dense_.scale * dot(query, dense_.key(b, kv, j), dense_.width()) +
-                           dense_.bias(b, n, bias.n, bias.s),
-                       kappa, kappa * dot(dy, dense_.value(b, kv, j), dim_v)});
+      dense_.key_rows.read({b, kv, j}, key_row.data());
+      dense_.value_rows.read({b, kv, j}, value_row.data());
+      pairs.push_back(
+          {j,
+           dense_.scale * dot(query, key_row, dense_.width()) + dense_.bias(b, n, bias.n, bias.s),
+           kappa, kappa * dot(dy, value_row, dim_v)});
     }
     const std::int64_t row = dense_.queries.row(b, n, i);
     double max = dense_.softmax_max(row), sum = dense_.softmax_sum(row);
@@ -142,7 +145,8 @@ class FaultyGradients {
       const double dscore = dense_.scale * prob * (pair.dprob - row_term);
       const std::int64_t key = dense_.keys.row(b, kv, place(pair.j, PartAxis::kv));
       const std::int64_t to = dense_.queries.row(b, n, place(i, PartAxis::q));
-      add(dscore, dense_.key(b, kv, pair.j), dense_.width(), to, all_.dq);
+      dense_.key_rows.read({b, kv, pair.j}, key_row.data());
+      add(dscore, key_row, dense_.width(), to, all_.dq);
       add(dscore, query, dense_.width(), key, all_.dk);
       add(prob * pair.kappa, dy, dim_v, key, all_.dv);
     }
@@ -152,8 +156,8 @@ class FaultyGradients {
     if (!fault_.part || part_.axis != axis) return position;
     return position - part_.first + judged_part(dense_)->first;
   }
-  static void add(double factor, attention::FloatRow row, std::int64_t dim, std::int64_t number,
-                  std::vector<double>& to) {
+  static void add(double factor, const attention::FloatRow& row, std::int64_t dim,
+                  std::int64_t number, std::vector<double>& to) {
     for (std::int64_t d = 0; d < dim; ++d) to[at(number * dim + d)] += factor * row[d];
   }
 

@@ -126,11 +126,11 @@ double largest_slope_of(const Dense& dense) {
 }
 
 Dense dense_of(const Op::Problem& problem, const Op::Inputs& inputs,
-               std::shared_ptr<const Variant> variant, Held held) {
-  if (variant == nullptr) return {problem, inputs, held};
+               std::shared_ptr<const Variant> variant) {
+  if (variant == nullptr) return {problem, inputs};
   const spec::Tensor* mask = inputs.atten_mask ? &*inputs.atten_mask : nullptr;
   return {problem, operands_of(inputs),
-          std::make_shared<VariantPattern>(problem, mask, std::move(variant)), held};
+          std::make_shared<VariantPattern>(problem, mask, std::move(variant))};
 }
 
 }  // namespace assay::conformance::attention

@@ -61,6 +61,6 @@ double largest_slope_of(const Dense& dense);
 
 /// Returns the tensors of a case together with its formula; `variant` is null without a formula.
 Dense dense_of(const Op::Problem& problem, const Op::Inputs& inputs,
-               std::shared_ptr<const Variant> variant, Held held = Held::all);
+               std::shared_ptr<const Variant> variant);
 
 }  // namespace assay::conformance::attention

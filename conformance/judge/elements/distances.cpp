@@ -100,6 +100,9 @@ void Distances::append(const Distances& later) {
   grid_.append(later.grid_);
   near_.append(later.near_, worse);
   elements_ += later.elements_, exempt_ += later.exempt_;
+  // A vector that doubles its size would use up to twice this memory.
+  const std::size_t size = ratios_.size() + later.ratios_.size();
+  if (size > ratios_.capacity()) ratios_.reserve(size + size / 8);
   ratios_.insert(ratios_.end(), later.ratios_.begin(), later.ratios_.end());
   for (std::size_t b = 0; b < bins_.size(); ++b) bins_[b] += later.bins_[b];
 }

@@ -20,8 +20,7 @@ namespace assay::conformance::attention::flash {
 using Op = spec::FlashAttentionScoreGrad;
 
 Basis::Basis(const Case<Op>& c, const Op::Inputs& inputs, const Arithmetic& arithmetic)
-    : AttentionBasis(dense_of(c.problem, inputs, variant_of(c.variant, c.problem, c.part),
-                              held_of(judged_rows_of(c), c.problem)),
+    : AttentionBasis(dense_of(c.problem, inputs, variant_of(c.variant, c.problem, c.part)),
                      judged_rows_of(c), arithmetic, c.seed),
       case_(c),
       inputs_(inputs) {}

@@ -7,8 +7,7 @@
 
 namespace assay::conformance::selected {
 Basis::Basis(const Case<Op>& c, const Op::Inputs& inputs, const Arithmetic& arithmetic)
-    : AttentionBasis(dense_of(c.problem, inputs, held_of(judged_rows_of(c), c.problem)),
-                     judged_rows_of(c), arithmetic, c.seed),
+    : AttentionBasis(dense_of(c.problem, inputs), judged_rows_of(c), arithmetic, c.seed),
       case_(c),
       inputs_(inputs) {}
 

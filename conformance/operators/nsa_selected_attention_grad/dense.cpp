@@ -8,7 +8,7 @@ attention::GradientTensors gradient_tensors(const Op::Outputs& outputs) {
   return {.dq = &outputs.dq, .dk = &outputs.dk, .dv = &outputs.dv};
 }
 
-attention::Dense dense_of(const Op::Problem& p, const Op::Inputs& inputs, attention::Held held) {
+attention::Dense dense_of(const Op::Problem& p, const Op::Inputs& inputs) {
   const attention::Operands operands = {.query = &inputs.query,
                                         .key = &inputs.key,
                                         .value = &inputs.value,
@@ -16,7 +16,7 @@ attention::Dense dense_of(const Op::Problem& p, const Op::Inputs& inputs, attent
                                         .attention_in = &inputs.attention_out,
                                         .softmax_max = &inputs.softmax_max,
                                         .softmax_sum = &inputs.softmax_sum};
-  return {dense_problem(p), operands, std::make_shared<ListPattern>(p, inputs.topk_indices), held};
+  return {dense_problem(p), operands, std::make_shared<ListPattern>(p, inputs.topk_indices)};
 }
 
 }  // namespace assay::conformance::selected

@@ -14,9 +14,9 @@ using Op = spec::NsaSelectedAttentionGrad;
 /// Returns the outputs under the names that the common attention code uses (dq, dk, dv).
 attention::GradientTensors gradient_tensors(const Op::Outputs& outputs);
 
-/// Returns copies of the tensors without padding, and the pattern of keys that the lists define.
+/// Returns the tensors and the pattern of keys that the lists define. Keeps references to the
+/// inputs.
 /// Errors: the errors of ListPattern.
-attention::Dense dense_of(const Op::Problem& problem, const Op::Inputs& inputs,
-                          attention::Held held = attention::Held::all);
+attention::Dense dense_of(const Op::Problem& problem, const Op::Inputs& inputs);
 
 }  // namespace assay::conformance::selected

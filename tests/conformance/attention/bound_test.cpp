@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <numeric>
 
+#include "assay/spec/at.hpp"
 #include "judge/certainty.hpp"
 #include "model_kernel.hpp"
 #include "operators/flash_attention_score_grad/definition.hpp"
@@ -323,6 +324,62 @@ std::vector<Expectation> with_equal_values(double factor) {
   const attention::JudgedRows judged{all_rows(p.seq_q), all_rows(p.seq_kv)};
   return attention::expectations(dense, arithmetic, attention::row_terms(dense, arithmetic),
                                  judged);
+}
+
+/// A head whose sums of all keys are too large to be in memory at the same time.
+Op::Problem long_head(std::int64_t sparse_mode) {
+  return {.dtype = spec::DType::bf16,
+          .heads_q = 1,
+          .heads_kv = 1,
+          .seq_q = 1100,
+          .seq_kv = 1100,
+          .head_dim = 640,
+          .head_dim_v = 640,
+          .scale_value = 0.0390625,
+          .sparse_mode = sparse_mode,
+          .pre_tokens = 40,
+          .next_tokens = 0,
+          .atten_mask = spec::MaskShape::compressed};
+}
+
+// With a band, one pass computes all gradients; without, keys are divided among passes; if few rows
+// are judged, each gradient has its own passes.
+TEST(Bound, ALongHeadHasTheSameValuesInAnyNumberOfPasses) {
+  for (const std::int64_t sparse_mode : {3, 4}) {
+    SCOPED_TRACE(sparse_mode);
+    const Trial all(long_head(sparse_mode), {}, 3);
+    const attention::JudgedRows judged = {{0, 5, 600, 1099}, {0, 700, 1023, 1024, 1099}};
+    const std::vector<Expectation> few = attention::expectations(
+        all.dense, all.arithmetic, attention::row_terms(all.dense, all.arithmetic), judged);
+    for (std::size_t t = 0; t < few.size(); ++t)
+      for (std::int64_t r = 0; r < few[t].row_count(); ++r)
+        for (std::int64_t d = 0; d < 640; ++d) {
+          const auto one = static_cast<std::size_t>(r * 640 + d),
+                     same = static_cast<std::size_t>(few[t].rows[spec::at(r)] * 640 + d);
+          ASSERT_EQ(few[t].value[one], all.expected[t].value[same]) << few[t].name << one;
+          ASSERT_NEAR(few[t].tau[one], all.expected[t].tau[same], 1e-4 * few[t].tau[one]);
+        }
+  }
+}
+
+TEST(Bound, KeysAtOnceAreThoseOfTheBand) {
+  const auto keys_at_once = [](const Op::Problem& p) {
+    const Op::Inputs inputs = testing::normal_inputs(p, 1);
+    return attention::keys_at_once(attention::Dense(p, inputs), {p.batch - 1, 0, 0});
+  };
+  Op::Problem p = long_head(4);
+  p.head_dim = p.head_dim_v = 8;
+  EXPECT_EQ(keys_at_once(p), 41);
+  p.seq_q = 1000;  // the band ends at the last key
+  EXPECT_EQ(keys_at_once(p), 41);
+  p.heads_q = 2;  // the second head reaches the first keys again
+  EXPECT_EQ(keys_at_once(p), 1100);
+  p.heads_q = 1, p.sparse_mode = 3;
+  EXPECT_EQ(keys_at_once(p), 1100);
+  p.seq_q = 1200;  // the first queries have no key
+  EXPECT_EQ(keys_at_once(p), 1100);
+  p.seq_q = p.seq_kv = 0;
+  EXPECT_EQ(keys_at_once(p), 0);
 }
 
 TEST(Bound, ARowWhoseValuesAreItsOutputHasNoGradientAtAll) {

@@ -92,7 +92,8 @@ TEST(Pencil, TermsOfAPairMatchIndependentValues) {
       .seq_q = 1, .seq_kv = 1, .head_dim = 12, .head_dim_v = 9, .scale_value = -0.5};
   for (const auto& [name, numerics, is_dropped, terms] : lines) {
     SCOPED_TRACE(name);
-    attention::Dense dense(problem, testing::normal_inputs(problem, 1));
+    const Op::Inputs inputs = testing::normal_inputs(problem, 1);
+    attention::Dense dense(problem, inputs);
     dense.largest_kappa = is_dropped ? 1.25 : 1;
     dense.largest_row = 0x1p120;  // large enough to show the underflow of an operand
     attention::Call call = attention::call_of(dense, Arithmetic(numerics, DType::bf16));
@@ -123,7 +124,7 @@ double element(std::int64_t index, std::int64_t seed) {
   return static_cast<double>((7 * index * index + 3 * index + seed) % 17 - 8) / 4 + 0.125;
 }
 
-double product_of(attention::FloatRow x, attention::FloatRow y, std::int64_t dim) {
+double product_of(const attention::FloatRow& x, const attention::FloatRow& y, std::int64_t dim) {
   double sum = 0;
   for (std::int64_t d = 0; d < dim; ++d) sum += x[d] * y[d];
   return sum;

@@ -29,7 +29,8 @@ TEST(KeyLoops, ProductsAreThoseOfOneColumnAtATime) {
   constexpr std::size_t dim = 37, keys = 48, pitch = 64;
   const Numbers wide = random_numbers(dim, 1), matrix = random_numbers(dim * pitch, 2);
   const std::vector<float> numbers(wide.begin(), wide.end());
-  const FloatRow row(numbers.data());
+  FloatRow row(dim);
+  std::ranges::copy(numbers, row.data());
   for (const Instructions instructions : engine::available_instructions()) {
     Numbers sum(keys), magnitudes(keys), squares(keys);
     engine::read_with(instructions, [&](auto compiled) {

@@ -412,8 +412,8 @@ TEST(Case, LargestCasesFitIntoMemory) {
                         .head_dim_v = 64};
   const double gib = 1024.0 * 1024 * 1024;
   EXPECT_LT(flash::memory_estimate(packed), 8 * gib);
-  EXPECT_GT(flash::memory_estimate(packed), 4 * gib)
-      << "expected seven tensors of 128 MiB, and five in double";
+  EXPECT_GT(flash::memory_estimate(packed), 3 * gib)
+      << "expected two copies of the inputs, three of the outputs, and attention_in in double";
   Op::Problem lengths = packed;
   lengths.lengths_q.assign(2048, 512), lengths.lengths_kv.assign(2048, 512);
   EXPECT_EQ(flash::memory_estimate(packed), flash::memory_estimate(lengths));

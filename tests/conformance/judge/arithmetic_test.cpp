@@ -291,7 +291,8 @@ TEST(Expectations, RowsThatMayOverflowInStagingAreExempt) {
 auto pair_of(const Numerics& numerics, double sum, double dprob) {
   const Op::Problem p = {
       .dtype = fp16, .seq_q = 1, .seq_kv = 1, .head_dim = 1, .head_dim_v = 1, .scale_value = 1};
-  const attention::Dense dense(p, testing::normal_inputs(p, 1));
+  const auto inputs = testing::normal_inputs(p, 1);
+  const attention::Dense dense(p, inputs);
   const attention::Call call = attention::call_of(dense, Arithmetic(numerics, fp16));
   engine::ToleranceReading<double, attention::symbols> on(call.units, {});
   const attention::Row<double> row = {.max = 0, .sum = sum, .delta = 0};

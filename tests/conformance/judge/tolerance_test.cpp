@@ -45,12 +45,11 @@ TEST(Equations, RelativeErrorsGrowLikeExpm1) {
 /// effective number of independent channels. If four rows point along one axis, there is one
 /// effective channel; if they point along two axes, there are two.
 TEST(Equations, ChannelsCountAsFarAsTheyAreAlike) {
-  const std::array<float, 2> first = {1, 0}, second = {0, 1};
-  const engine::FloatRow along(first.data()), across(second.data());
-  const std::array<engine::FloatRow, 4> alike = {along, along, along, along},
-                                        mixed = {along, across, along, across};
-  EXPECT_EQ(attention::effective_channels(alike, 2), 1);
-  EXPECT_EQ(attention::effective_channels(mixed, 2), 2);
+  // The first channel is left out.
+  const std::array<float, 12> alike = {9, 1, 0, 9, 1, 0, 9, 1, 0, 9, 1, 0},
+                              mixed = {9, 1, 0, 9, 0, 1, 9, 1, 0, 9, 0, 1};
+  EXPECT_EQ(attention::effective_channels({alike.data(), 4, 3}, 1, 2), 1);
+  EXPECT_EQ(attention::effective_channels({mixed.data(), 4, 3}, 1, 2), 2);
 }
 
 /// Equation E18: lambda, the factor of the probable error, for one sum and for a million sums.

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <cstdint>
 #include <random>
@@ -125,6 +126,64 @@ TEST(Operand, PanelsHoldRowsOrTheirTranspose) {
       EXPECT_EQ(panel_number(transposed.square, 37, d, k), square_in_float(x, scales));
     }
   EXPECT_EQ(panel_number(plain.value, 3, 0, 40), 0);
+}
+
+/// Reads the rows of a matrix in reverse order.
+class Reversed : public RowSource {
+ public:
+  explicit Reversed(const Rows& of) : of_(of) {}
+  void read(std::int64_t first, std::int64_t count, float* to) const override {
+    for (std::int64_t k = first; k < first + count; ++k, to += of_.dim)
+      std::copy_n(of_.data + (of_.rows - 1 - k) * of_.dim, of_.dim, to);
+  }
+
+ private:
+  Rows of_;
+};
+
+TEST(Operand, RowsOfASourceGiveTheSamePanelsAsThoseInMemory) {
+  constexpr std::int64_t rows = 70, dim = 37;
+  const auto numbers = random_numbers<float>(rows * dim, 5);
+  const Rows forward = {numbers.data(), rows, dim};
+  std::vector<float> reversed(numbers.size());
+  const Reversed source(forward);
+  source.read(0, rows, reversed.data());
+  const Rows in_memory = {reversed.data(), rows, dim};
+  const Rows read = {.data = nullptr, .rows = rows, .dim = dim, .source = &source};
+  const Scales scales = scales_of(in_memory);
+  EXPECT_EQ(scales_of(read).magnitude, scales.magnitude);
+  EXPECT_EQ(panels_of(read, 3, 50, scales).square, panels_of(in_memory, 3, 50, scales).square);
+  EXPECT_EQ(transposed_panels_of(read, 3, 50, 64, scales).value,
+            transposed_panels_of(in_memory, 3, 50, 64, scales).value);
+  EXPECT_EQ(left_rows_of(read, 69, 1, scales).magnitude,
+            left_rows_of(in_memory, 69, 1, scales).magnitude);
+  EXPECT_EQ(read.row(2)[5], in_memory.row(2)[5]);
+  each_row(read, [&](std::int64_t k, const float* row) {
+    EXPECT_TRUE(std::equal(row, row + dim, in_memory.data + k * dim)) << k;
+  });
+}
+
+// B3.
+TEST(Operand, NormsAndLargestMagnitudesAreThoseOfRowsAndColumns) {
+  const std::vector<float> numbers = {3, -4, 0, -12, 5, 0, 0, 0, -2};
+  const Rows rows = {numbers.data(), 3, 3};
+  const Scales scales = {.magnitude = 0x1p10, .square = 1};
+  const Panels plain = panels_of(rows, 0, 3, scales, Bounds::by_norm);
+  EXPECT_EQ(plain.largest[0], 12 * 1024);
+  EXPECT_EQ(plain.largest[2], 2 * 1024);
+  EXPECT_EQ(plain.largest[3], 0);  // padding
+  EXPECT_TRUE(plain.magnitude.empty());
+  const Panels transposed = transposed_panels_of(rows, 0, 3, 32, scales, Bounds::by_norm);
+  const LeftRows left = left_rows_of(rows, 0, 3, scales, Bounds::by_norm);
+  for (const auto& norms : {transposed.norm, left.norm}) {
+    EXPECT_GE(norms[0], 5);
+    EXPECT_NEAR(norms[0], 5, 1e-11);
+    EXPECT_NEAR(norms[1], 13, 1e-10);
+  }
+  const std::vector<float> broken = {NAN, 1, 5, HUGE_VALF, 7, 2};
+  const Panels bad = panels_of({broken.data(), 3, 2}, 0, 3, scales, Bounds::by_norm);
+  EXPECT_TRUE(std::isnan(bad.largest[0]) && std::isnan(bad.norm[0]));
+  EXPECT_TRUE(std::isinf(bad.largest[1]) && std::isinf(bad.norm[1]));
 }
 
 // All instruction sets give the same bits, so no other test can detect that the wrong one runs.

@@ -152,7 +152,7 @@ TEST_P(Blocks, RadiiAreFarBelowBounds) {
   const double far_below = 0x1p-90 * largest_proven(bound);
   for_each_element(bound, block_enclosures(head, pairs, shape),
                    [&](const Bound& each, const Enclosure<double>& block) {
-                     EXPECT_LE(block.radius, 0x1p-20 * each.proven + far_below);
+                     EXPECT_LE(block.radius, 0x1p-18 * each.proven + far_below);
                    });
 }
 

@@ -30,8 +30,12 @@ OutputSums output_sums(const Dense& dense, const Arithmetic& n, const ForwardSco
   const double divided =
       error < 0.5 ? error / (1 - error) : std::numeric_limits<double>::infinity();
   const attention::Row<double> exact = {row.max, row.sum, 0};
+  attention::FloatRow value(dim);
+  const auto read_value = [&](std::size_t c) {
+    dense.value_rows.read({place.b, kv, static_cast<std::int64_t>(c)}, value.data());
+  };
   for (std::size_t c = 0; c < products.times.size(); ++c) {
-    const attention::FloatRow value = dense.value(place.b, kv, static_cast<std::int64_t>(c));
+    read_value(c);
     for (std::int64_t d = 0; d < dim; ++d) result.plain[at(d)] += std::abs(value[d]);
   }
   scores.visit(exact, products, [&](const PairNumber& score, std::size_t c, double) {
@@ -42,7 +46,7 @@ OutputSums output_sums(const Dense& dense, const Arithmetic& n, const ForwardSco
     // A kernel may round P before or after dropout.
     const double before = kappa > 1 ? kappa * n.stage_error(2 * (dropped + e) / kappa) : 0;
     const double staged = e + std::max(n.stage_error(2 * (dropped + e)), before);
-    const attention::FloatRow value = dense.value(place.b, kv, static_cast<std::int64_t>(c));
+    read_value(c);
     for (std::int64_t d = 0; d < dim; ++d) {
       result.error[at(d)] += staged * std::abs(value[d]);
       result.magnitude[at(d)] += (dropped + staged) * std::abs(value[d]);

@@ -44,6 +44,8 @@ std::vector<std::int64_t> viewed_elements(const Tensor& tensor);
 /// Copies the storage elements first, first + step, ... into `row`, without rounding.
 /// Errors: std::invalid_argument for an 8-bit floating type.
 void load_row(const Tensor& tensor, std::int64_t first, std::int64_t step, std::span<double> row);
+/// Does the same in float. Numbers of the types fp16, bf16 and fp32 are not rounded.
+void load_row(const Tensor& tensor, std::int64_t first, std::int64_t step, std::span<float> row);
 /// Stores `row` into the storage elements first, first + step, ..., each rounded once, ties to
 /// even.
 /// Errors: the same as for `load_row`.
@@ -82,6 +84,7 @@ class HeadView {
   }
   /// Copies the row (b, n, s) into `row`, which must have one element for each channel.
   void read_row(std::int64_t b, std::int64_t n, std::int64_t s, std::span<double> row) const;
+  void read_row(std::int64_t b, std::int64_t n, std::int64_t s, std::span<float> row) const;
   const Extents& extents() const { return index_.extents(); }
 
  private:

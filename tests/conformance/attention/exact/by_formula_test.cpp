@@ -21,7 +21,7 @@ using Op = spec::FlashAttentionScoreGrad;
 using spec::at;
 
 template <class Row>
-double product(attention::FloatRow x, const Row& y, std::int64_t dim) {
+double product(const attention::FloatRow& x, const Row& y, std::int64_t dim) {
   double sum = 0;
   for (std::int64_t d = 0; d < dim; ++d) sum += x[d] * y[at(d)];
   return sum;
@@ -30,7 +30,7 @@ double product(attention::FloatRow x, const Row& y, std::int64_t dim) {
 /// The rows of one gradient, as sums in double.
 struct Rows {
   Rows(std::int64_t rows, std::int64_t channels) : dim(channels), values(at(rows * dim)) {}
-  void add(std::int64_t row, double factor, attention::FloatRow x) {
+  void add(std::int64_t row, double factor, const attention::FloatRow& x) {
     for (std::int64_t d = 0; d < dim; ++d) values[at(row * dim + d)] += factor * x[d];
   }
   std::int64_t dim;

@@ -5,6 +5,7 @@
 #include <cstdint>
 
 #include "assay/engine/algebra/tolerance.hpp"
+#include "assay/engine/blocks/operand.hpp"
 #include "assay/engine/blocks/product.hpp"
 #include "assay/engine/blocks/streams.hpp"
 #include "assay/engine/lanes.hpp"
@@ -41,11 +42,13 @@ struct TileRow {
 };
 
 /// Results of a dot product for all pairs of a block: its sums, magnitudes and squares, the factors
-/// that undo their scaling, and the largest error by underflow (engine/blocks/README.md, B1).
+/// that undo their scaling, and the largest error by underflow (engine/blocks/README.md, B1). With
+/// Bounds::by_norm, the norms of the rows and of the keys instead of magnitudes and squares.
 struct DotMatrices {
   const double* sum = nullptr;
   const float *magnitude = nullptr, *square = nullptr;
   double by_magnitude = 1, lost_magnitude = 0, by_square = 1, lost_square = 0;
+  const double *of_rows = nullptr, *of_keys = nullptr;
 };
 
 /// Pointers to the `RowSums` of one output in a block, and to the weights of the block's rows or
@@ -73,6 +76,9 @@ struct PairBlock {
   std::array<CoefficientScales, Formula::coefficients> scales{};
   std::array<Places<Streams::doubles, Streams::floats>, Formula::coefficients> coefficients{};
   std::array<SideSums, Formula::sums.size()> side_sums{};
+  /// Only with Bounds::by_norm: for each output, the sums of the radii of its coefficients, one per
+  /// row if the output sums within rows, else one per key.
+  std::array<double*, Formula::sums.size()> radii{};
 };
 
 [[gnu::always_inline]] inline Lanes lanes_at(const double* of, std::int64_t place) {
@@ -86,14 +92,18 @@ struct PairBlock {
   return __builtin_convertvector(x, Lanes);
 }
 
+/// Returns the products of a row with the keys from `key` on. `place`: the index of the first pair.
 template <class Streams>
-[[gnu::always_inline]] inline Products<Lanes> products_at(const DotMatrices& dot,
-                                                          std::int64_t place) {
+[[gnu::always_inline]] inline Products<Lanes> products_at(const DotMatrices& dot, std::int64_t row,
+                                                          std::int64_t key, std::int64_t place) {
   Products<Lanes> products;
   products.sum = lanes_at(dot.sum, place);
-  products.magnitudes = dot.by_magnitude * lanes_at(dot.magnitude, place) + dot.lost_magnitude;
-  if constexpr (Streams::takes_squares)
+  if constexpr (Streams::bounds == Bounds::by_norm) {
+    products.magnitudes = dot.of_rows[row] * lanes_at(dot.of_keys, key);
+  } else {
+    products.magnitudes = dot.by_magnitude * lanes_at(dot.magnitude, place) + dot.lost_magnitude;
     products.squares = dot.by_square * lanes_at(dot.square, place) + dot.lost_square;
+  }
   return products;
 }
 
@@ -192,6 +202,39 @@ template <std::size_t s, class Streams, class Formula>
     add_sides<s + 1>(block, pair, row, key, times, of_row);
 }
 
+/// The partial sums of the radii of a row, divided like PartialSums.
+template <class V, std::size_t sums>
+using PartialRadii = std::array<std::array<V, sums>, most_lanes / lanes_of<V>>;
+
+/// Adds the radii of the pairs in the lanes to the sums of the outputs s, s + 1, ...
+template <std::size_t s, class Streams, class Formula>
+[[gnu::always_inline]] inline void add_radii(const PairBlock<Streams, Formula>& block,
+                                             const typename Streams::Number* pair, std::int64_t key,
+                                             const Lanes& times,
+                                             std::array<Lanes, Formula::sums.size()>& of_row) {
+  constexpr SumOf sum = Formula::sums[s];
+  const Lanes radius = block.streams.radius_of(pair[sum.coefficient], times);
+  if constexpr (sum.within)
+    of_row[s] += radius;
+  else
+    add_lanes(block.radii[s] + key, radius);
+  if constexpr (s + 1 < Formula::sums.size()) add_radii<s + 1>(block, pair, key, times, of_row);
+}
+
+/// Stores the sums of a row's radii, added in ascending order.
+template <class Streams, class Formula>
+[[gnu::always_inline]] inline void put_radii(
+    const PairBlock<Streams, Formula>& block, std::int64_t row,
+    const PartialRadii<Lanes, Formula::sums.size()>& parts) {
+  for (std::size_t s = 0; s < Formula::sums.size(); ++s) {
+    if (!Formula::sums[s].within) continue;
+    double total = 0;
+    for (const auto& part : parts)
+      for (int lane = 0; lane < lanes_of<Lanes>; ++lane) total += part[s][lane];
+    block.radii[s][row] = total;
+  }
+}
+
 /// Evaluates the formula for all pairs of a block, as many at a time as there are lanes. The code
 /// uses the instruction set for which the caller is compiled: each operator calls this function in
 /// one file, which CMake's assay_add_pairs() compiles once per instruction set.
@@ -201,20 +244,24 @@ template <class Streams, class Formula>
     const TileRow<Formula::symbols>& row = block.of_rows[r];
     const typename Streams::template Reading<Lanes> on(block.formula.units(), row.symbols_of);
     PartialSums<Lanes, Formula::sums.size()> partial_sums;
+    PartialRadii<Lanes, Formula::sums.size()> partial_radii{};
     std::size_t part = 0;
     for (std::int64_t c = 0; c < block.keys; c += lanes_of<Lanes>) {
       const std::int64_t place = r * block.pitch + c;
       std::array<Products<Lanes>, Formula::dots> products;
       for (std::size_t d = 0; d < Formula::dots; ++d)
-        products[d] = products_at<Streams>(block.dots[d], place);
+        products[d] = products_at<Streams>(block.dots[d], r, c, place);
       std::array<Lanes, Formula::sides> sides;
       for (std::size_t k = 0; k < Formula::sides; ++k) sides[k] = lanes_at(block.sides[k], place);
       const auto pair = block.formula.pair(on, block.first_row + r, row.numbers, products, sides);
       put_coefficients<0>(block, pair.data(), row, place);
       if constexpr (Streams::takes_sides)
         add_sides<0>(block, pair.data(), r, c, lanes_at(block.times, place), partial_sums[part]);
+      if constexpr (Streams::bounds == Bounds::by_norm)
+        add_radii<0>(block, pair.data(), c, lanes_at(block.times, place), partial_radii[part]);
       part = (part + 1) % partial_sums.size();
     }
+    if constexpr (Streams::bounds == Bounds::by_norm) put_radii(block, r, partial_radii);
     if constexpr (Streams::takes_sides)
       for (std::size_t s = 0; s < Formula::sums.size(); ++s)
         if (block.side_sums[s].of_rows != nullptr)

@@ -7,6 +7,7 @@
 #include "assay/engine/algebra/enclosure.hpp"
 #include "assay/engine/algebra/sum.hpp"
 #include "assay/engine/algebra/tolerance.hpp"
+#include "assay/engine/blocks/operand.hpp"
 #include "assay/engine/lanes.hpp"
 
 /// Storage for the coefficients of a block's pairs: matrices in double for signed numbers, matrices
@@ -52,8 +53,7 @@ class ToleranceStreams {
   template <class V>
   using Reading = ToleranceReading<V, symbols>;
   using RowReading = ToleranceReading<double, 0>;
-  static constexpr bool takes_squares = true;
-
+  static constexpr Bounds bounds = Bounds::by_element;
   static constexpr bool takes_sides = true;
 
   /// Matrices in double: value, drift (known rounding error), and the derivatives with respect to
@@ -149,18 +149,19 @@ class ToleranceStreams {
   }
 };
 
-/// Stores the coefficients that `EnclosureReading` computes: values in double and bounds of their
-/// rounding errors.
+/// Stores the coefficients that `EnclosureReading` computes: values in double. The bounds of their
+/// rounding errors are summed over the pairs of a row or key, without matrix products.
 template <std::size_t symbols>
 class EnclosureStreams {
  public:
   template <class V>
   using Reading = EnclosureReading<V, symbols>;
   using RowReading = EnclosureReading<double, 0>;
-  static constexpr bool takes_squares = false, takes_sides = false;
+  static constexpr Bounds bounds = Bounds::by_norm;
+  static constexpr bool takes_sides = false;
 
-  static constexpr std::size_t doubles = 1, floats = 1;
-  static constexpr std::array<bool, floats> squared = {false};
+  static constexpr std::size_t doubles = 1, floats = 0;
+  static constexpr std::array<bool, 1> squared = {false};
   static constexpr std::size_t doubles_within = 1, doubles_over = 1, floats_of_sum = 1;
   static constexpr std::array<std::size_t, floats_of_sum> floats_within = {0}, floats_over = {0};
 
@@ -176,12 +177,14 @@ class EnclosureStreams {
   using Number = Coefficient<Enclosure<Lanes>, Lanes>;
   template <bool, bool>
   [[gnu::always_inline]] void put_pair(const Number& c, const std::array<Symbol, symbols>&,
-                                       const Lanes& times, const CoefficientScales& scales,
+                                       const Lanes& times, const CoefficientScales&,
                                        const Places<doubles, floats>& to, std::int64_t at) const {
+    put(to.in_double[0] + at, where(times, c.number.value * times));
+  }
+  /// Returns the error of a coefficient and of the sum to which it is added, for an operand of 1.
+  [[gnu::always_inline]] Lanes radius_of(const Number& c, const Lanes& times) const {
     const Lanes value = c.number.value * times;
-    const Lanes radius = c.number.radius * times + accumulation_ * magnitude_of(value);
-    put(to.in_double[0] + at, where(times, value));
-    put(to.in_float[0] + at, where(times, radius * scales.linear));
+    return where(times, c.number.radius * times + accumulation_ * magnitude_of(value));
   }
 
   /// Assembles an output element from its sums. Its member `rigorous` holds the bound of the

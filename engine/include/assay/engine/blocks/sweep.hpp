@@ -83,7 +83,8 @@ constexpr std::size_t right_operands() {
 ///     pair(on, row, numbers, dots, sides)   the coefficients of a pair: an array of Coefficient
 ///     read(instructions, block)             read_pairs, compiled for these instructions
 ///
-/// Cost: matrix products of a block's size: 2 * dots, and 10 for every sum, 5 of them in float.
+/// Cost: matrix products of a block's size: 3 * dots, 2 of them in float, and 10 for every sum, 6
+/// of them in float; for enclosures, 1 for each dot and sum, in double.
 /// Errors: exceptions of the formula, the index set or the sink; std::bad_alloc.
 template <class Streams, class Formula>
 class BlockSweep {
@@ -245,10 +246,11 @@ class BlockSweep {
       const Rows right = formula_.right(d);
       if (d < Formula::dots)
         block.transposed[d] = transposed_panels_of(right, first, last - first, padded(last - first),
-                                                   right_scales_[d]);
+                                                   right_scales_[d], Streams::bounds);
       const bool summed = std::ranges::any_of(
           Formula::sums, [d](const SumOf& sum) { return sum.within && sum.operand == d; });
-      if (summed) block.plain[d] = panels_of(right, first, last - first, right_scales_[d]);
+      if (summed)
+        block.plain[d] = panels_of(right, first, last - first, right_scales_[d], Streams::bounds);
     }
   }
 
@@ -299,8 +301,8 @@ class BlockSweep {
       const std::int64_t count = rows.last - rows.first;
       for (std::size_t d = 0; d < Formula::dots; ++d) {
         const Rows left = of_.formula_.left(d);
-        left_[d] = left_rows_of(left, rows.first, count, of_.left_scales_[d]);
-        panels_[d] = panels_of(left, rows.first, count, of_.left_scales_[d]);
+        left_[d] = left_rows_of(left, rows.first, count, of_.left_scales_[d], Streams::bounds);
+        panels_[d] = panels_of(left, rows.first, count, of_.left_scales_[d], Streams::bounds);
       }
       for (auto& sum : within_)
         if (sum) sum->clear();
@@ -334,8 +336,8 @@ class BlockSweep {
     void add_within(Range rows, Range keys, const KeyBlock& block) {
       for (std::size_t s = 0; s < sums; ++s) {
         if (!within_[s]) continue;
-        tile_.add(Formula::sums[s], rows.last - rows.first, keys.last - keys.first,
-                  block.plain[Formula::sums[s].operand], *within_[s]);
+        tile_.add(s, rows.last - rows.first, keys.last - keys.first,
+                  block.plain[Formula::sums[s].operand], scales_of_coefficient(s), *within_[s]);
         tile_.add_terms_of_rows(within_[s]->terms);
         if constexpr (Streams::takes_sides) tile_.add_sides_of_rows(s, within_[s]->row_sums);
       }
@@ -346,11 +348,14 @@ class BlockSweep {
       for (std::size_t s = 0; s < sums; ++s) {
         if (!of_.is_wanted(s, false)) continue;
         Accumulators& sum = of_.sums_over_rows(s, key_block);
-        tile_.add(Formula::sums[s], rows.last - rows.first, count,
-                  panels_[Formula::sums[s].operand], sum);
+        tile_.add(s, rows.last - rows.first, count, panels_[Formula::sums[s].operand],
+                  scales_of_coefficient(s), sum);
         tile_.add_terms_of_keys(sum.terms, count);
         if constexpr (Streams::takes_sides) tile_.add_sides_of_keys(s, sum.row_sums, count);
       }
+    }
+    const CoefficientScales& scales_of_coefficient(std::size_t s) const {
+      return of_.coefficient_scales_[Formula::sums[s].coefficient];
     }
     void end_part(std::int64_t key_block) {
       for (auto& sum : of_.over_[place(key_block)])

@@ -36,8 +36,9 @@ class Tile {
     const auto count = static_cast<std::size_t>(most_rows * pitch_);
     for (auto& dot : dots_) {
       dot.sum.resize(count);
+      if (by_norm) continue;
       dot.magnitude.resize(count);
-      if (Streams::takes_squares) dot.square.resize(count);
+      dot.square.resize(count);
     }
     for (auto& side : sides_) side.resize(count);
     times_.resize(count);
@@ -47,6 +48,9 @@ class Tile {
       for (auto& stream : coefficients_[c].in_float) stream.resize(count);
     }
     for (auto& side : side_sums_) side.resize(pitch_);
+    if constexpr (by_norm)
+      for (std::size_t s = 0; s < Formula::sums.size(); ++s)
+        radii_[s].resize(at(Formula::sums[s].within ? most_rows : pitch_));
   }
 
   std::vector<TileRow<Formula::symbols>> rows;
@@ -56,8 +60,13 @@ class Tile {
   void multiply_dot(std::size_t d, const LeftRows& left, std::int64_t count, const Panels& right) {
     Dot& dot = dots_[d];
     multiply_rows(left.value, right.value, dot.sum, count, right);
-    multiply_rows(left.magnitude, right.magnitude, dot.magnitude, count, right);
-    if (Streams::takes_squares) multiply_rows(left.square, right.square, dot.square, count, right);
+    if constexpr (by_norm) {
+      dot.scaled.of_rows = left.norm.data();
+      dot.scaled.of_keys = right.norm.data();
+    } else {
+      multiply_rows(left.magnitude, right.magnitude, dot.magnitude, count, right);
+      multiply_rows(left.square, right.square, dot.square, count, right);
+    }
   }
   /// Sets two factors for dot product d, one for magnitudes and one for squares. Each factor undoes
   /// the scaling and covers the rounding in float (engine/blocks/README.md, B1).
@@ -113,6 +122,11 @@ class Tile {
     if constexpr (Streams::takes_sides)
       for (std::size_t s = 0; s < Formula::sums.size(); ++s)
         side_sums_[s].begin(formula, s, of, keys, block.side_sums[s]);
+    if constexpr (by_norm)
+      for (std::size_t s = 0; s < Formula::sums.size(); ++s) {
+        std::ranges::fill(radii_[s], 0.0);
+        block.radii[s] = radii_[s].data();
+      }
     Formula::read(instructions_, block);
   }
 
@@ -132,19 +146,24 @@ class Tile {
     }
   }
 
-  /// Adds this block's contribution to the accumulators of one output.
+  /// Adds this block's contribution to the accumulators of output s. `scales`: of its coefficients.
   template <class Accumulators>
-  void add(const SumOf& sum, std::int64_t count, std::int64_t keys, const Panels& operand,
-           Accumulators& to) const {
+  void add(std::size_t s, std::int64_t count, std::int64_t keys, const Panels& operand,
+           const CoefficientScales& scales, Accumulators& to) const {
+    const SumOf& sum = Formula::sums[s];
     const auto& c = coefficients_[sum.coefficient];
     const std::size_t doubles = sum.within ? Streams::doubles_within : Streams::doubles_over;
     const Cut cut = {sum.within, count, keys, operand.columns};
-    for (std::size_t s = 0; s < doubles; ++s)
-      if (!c.in_double[s].empty()) add_stream(cut, c.in_double[s], operand.value, to.in_double[s]);
-    for (std::size_t s = 0; s < Streams::floats_of_sum; ++s) {
-      const std::size_t stream = sum.within ? Streams::floats_within[s] : Streams::floats_over[s];
-      add_stream(cut, c.in_float[stream],
-                 Streams::squared[stream] ? operand.square : operand.magnitude, to.in_float[s]);
+    for (std::size_t k = 0; k < doubles; ++k)
+      if (!c.in_double[k].empty()) add_stream(cut, c.in_double[k], operand.value, to.in_double[k]);
+    if constexpr (by_norm) {
+      add_radii(radii_[s], cut, operand, scales, to.in_float[0]);
+    } else {
+      for (std::size_t k = 0; k < Streams::floats_of_sum; ++k) {
+        const std::size_t stream = sum.within ? Streams::floats_within[k] : Streams::floats_over[k];
+        add_stream(cut, c.in_float[stream],
+                   Streams::squared[stream] ? operand.square : operand.magnitude, to.in_float[k]);
+      }
     }
   }
 
@@ -260,6 +279,28 @@ class Tile {
              instructions_);
   }
 
+  /// Adds sums of radii, one per row of the output, times the largest magnitude of each column.
+  void add_radii(const std::vector<double>& radii, const Cut& cut, const Panels& operand,
+                 const CoefficientScales& scales, std::vector<float>& to) const {
+    std::vector<float> scaled(at(cut.within ? cut.rows : cut.keys));
+    for (std::size_t k = 0; k < scaled.size(); ++k)
+      scaled[k] = magnitude_in_float(radii[k], {scales.linear, 1});
+    multiply(Product<float>{.a = scaled.data(),
+                            .a_row = 1,
+                            .a_depth = 1,
+                            .b = operand.largest.data(),
+                            .b_depth = 1,
+                            .c = to.data(),
+                            .c_row = cut.columns,
+                            .rows = std::ssize(scaled),
+                            .columns = cut.columns,
+                            .depth = 1,
+                            .add = true},
+             instructions_);
+  }
+
+  static constexpr bool by_norm = Streams::bounds == Bounds::by_norm;
+
   std::int64_t pitch_;
   Instructions instructions_;
   std::size_t row_ = static_cast<std::size_t>(pitch_);
@@ -268,6 +309,7 @@ class Tile {
   std::vector<double> times_;
   std::array<Matrices, Formula::coefficients> coefficients_;
   std::array<Sides, Formula::sums.size()> side_sums_;
+  std::array<std::vector<double>, Formula::sums.size()> radii_;  ///< of PairBlock
 };
 
 }  // namespace assay::engine
