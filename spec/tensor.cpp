@@ -113,7 +113,7 @@ void each_of_row(Byte* bytes, std::int64_t first, std::int64_t step, std::span<N
 }
 
 /// Does the same as from_bits for fp16, without a branch. A NaN keeps its payload.
-double half_value(std::uint16_t bits) {
+[[gnu::always_inline]] inline double half_value(std::uint16_t bits) {
   const std::uint64_t magnitude = bits & 0x7fffu, sign = std::uint64_t{bits & 0x8000u} << 48;
   const auto subnormal = std::bit_cast<std::uint64_t>(static_cast<double>(magnitude) * 0x1p-24);
   const std::uint64_t normal = (magnitude << 42) + (std::uint64_t{1008} << 52);

@@ -138,8 +138,8 @@ TEST(FlashAttentionScoreGrad, RowsReadFromLargeTensorsGiveTheSameBits) {
   Problem p;
   p.dtype = spec::DType::fp32;
   p.seq_q = 2;
-  p.seq_kv = 1100;
-  p.head_dim = p.head_dim_v = 256;  // more elements than `from` copies
+  p.seq_kv = 8300;
+  p.head_dim = 256, p.head_dim_v = 8;  // more elements of keys than `from` copies
   p.head_dim_rope = 4;
   p.scale_value = 0.0625;
   const Inputs inputs = make_inputs(p, spec::Striding::contiguous);
@@ -147,8 +147,8 @@ TEST(FlashAttentionScoreGrad, RowsReadFromLargeTensorsGiveTheSameBits) {
   const FlashAttentionScoreGrad<double> constructed(p, operands_of<double>(p, inputs), {});
   EXPECT_EQ(from.dq_row(0, 0, 1).dq, constructed.dq_row(0, 0, 1).dq);
   EXPECT_EQ(from.dq_row(0, 0, 1).dq_rope, constructed.dq_row(0, 0, 1).dq_rope);
-  EXPECT_EQ(from.dkv_row(0, 0, 1099).dk, constructed.dkv_row(0, 0, 1099).dk);
-  EXPECT_EQ(from.dkv_row(0, 0, 1099).dv, constructed.dkv_row(0, 0, 1099).dv);
+  EXPECT_EQ(from.dkv_row(0, 0, 8299).dk, constructed.dkv_row(0, 0, 8299).dk);
+  EXPECT_EQ(from.dkv_row(0, 0, 8299).dv, constructed.dkv_row(0, 0, 8299).dv);
 }
 
 TEST(FlashAttentionScoreGrad, RefusesATensorOfAnotherShape) {

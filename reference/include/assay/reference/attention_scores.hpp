@@ -97,9 +97,10 @@ class AttentionScores {
   /// Returns the score as the documentation defines it, before a user formula is applied.
   Real scaled(const ScorePosition& at, const RowOf<Real>& query, const RowOf<Real>& key) const;
 
-  /// Operands with at most this number of elements (8 to 16 MiB) are stored in the type of the
-  /// arithmetic (Real), so that they need no conversion at each use.
-  static constexpr std::int64_t elements_kept_converted = std::int64_t{1} << 18;
+  /// Operands whose queries and keys need at most 16 MiB in the type in which rows are returned are
+  /// stored in this type, so that they need no conversion at each use.
+  static constexpr std::int64_t elements_kept_converted =
+      (std::int64_t{1} << 24) / std::int64_t{sizeof(typename RowElement<Real>::Type)};
 
   Problem problem_;
   Stored operands_;
