@@ -1,6 +1,7 @@
 #include <immintrin.h>
 
 #include "tile/asked_rows.hpp"
+#include "tile/each_sum.hpp"
 #include "tile/pairs.hpp"
 
 // This file is compiled for AVX-512 BF16. As in body.hpp, everything is in an unnamed namespace,
@@ -27,17 +28,11 @@ void multiply_block(const PairProduct& p, std::int64_t i, std::int64_t j) {
   if (p.sum == Sum::add)
     for (int r = 0; r < rows; ++r)
       for (int v = 0; v < vectors; ++v) __builtin_prefetch(c + r * p.c_row + v * lanes, 1);
-  // Each condition has its own unrolled loop, so that the sums stay in registers.
-  const auto each = [&](const auto& visit) {
-#pragma GCC unroll 16
-    for (int r = 0; r < rows; ++r)
-#pragma GCC unroll 4
-      for (int v = 0; v < vectors; ++v) visit(c + r * p.c_row + v * lanes, sums[r][v]);
-  };
   if (p.sum == Sum::extend)
-    each([](const float* place, __m512& sum) { sum = _mm512_loadu_ps(place); });
+    each_sum(sums, c, p.c_row,
+             [](const float* place, __m512& sum) { sum = _mm512_loadu_ps(place); });
   else
-    each([](const float*, __m512& sum) { sum = _mm512_setzero_ps(); });
+    each_sum(sums, c, p.c_row, [](const float*, __m512& sum) { sum = _mm512_setzero_ps(); });
   const Pair* a = p.a + i * p.a_row;
   const Pair* b = p.b + j;
   const std::int64_t a_row = p.a_row, a_depth = p.a_depth, b_row = p.b_row;
@@ -52,11 +47,11 @@ void multiply_block(const PairProduct& p, std::int64_t i, std::int64_t j) {
     b += b_row;
   }
   if (p.sum == Sum::add)
-    each([](float* place, __m512& sum) {
+    each_sum(sums, c, p.c_row, [](float* place, __m512& sum) {
       _mm512_storeu_ps(place, _mm512_add_ps(_mm512_loadu_ps(place), sum));
     });
   else
-    each([](float* place, __m512& sum) { _mm512_storeu_ps(place, sum); });
+    each_sum(sums, c, p.c_row, [](float* place, __m512& sum) { _mm512_storeu_ps(place, sum); });
 }
 
 /// Computes the columns [j, j + vectors * 16) of the product.

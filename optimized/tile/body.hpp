@@ -3,6 +3,7 @@
 #include <cstdint>
 
 #include "tile/asked_rows.hpp"
+#include "tile/each_sum.hpp"
 #include "tile/kernels.hpp"
 #include "tile/storing.hpp"
 #include "tile/windows.hpp"
@@ -25,17 +26,10 @@ void multiply_block(const Product& p, std::int64_t i, std::int64_t j) {
   if (p.sum == Sum::add)
     for (int r = 0; r < rows; ++r)
       for (int v = 0; v < vectors; ++v) __builtin_prefetch(c + r * p.c_row + v * lanes, 1);
-  // Each condition has its own unrolled loop, so that the sums stay in registers.
-  const auto each = [&](const auto& visit) {
-#pragma GCC unroll 16
-    for (int r = 0; r < rows; ++r)
-#pragma GCC unroll 4
-      for (int v = 0; v < vectors; ++v) visit(c + r * p.c_row + v * lanes, sums[r][v]);
-  };
   if (p.sum == Sum::extend)
-    each([](const float* place, Vector& sum) { sum = Isa::load(place); });
+    each_sum(sums, c, p.c_row, [](const float* place, Vector& sum) { sum = Isa::load(place); });
   else
-    each([](const float*, Vector& sum) { sum = Isa::broadcast(0); });
+    each_sum(sums, c, p.c_row, [](const float*, Vector& sum) { sum = Isa::broadcast(0); });
   const float* a = p.a + i * p.a_row;
   const float* b = p.b + j;
   const std::int64_t a_row = p.a_row, a_depth = p.a_depth, b_row = p.b_row;
@@ -50,9 +44,10 @@ void multiply_block(const Product& p, std::int64_t i, std::int64_t j) {
     b += b_row;
   }
   if (p.sum == Sum::add)
-    each([](float* place, Vector& sum) { Isa::store(place, Isa::add(Isa::load(place), sum)); });
+    each_sum(sums, c, p.c_row,
+             [](float* place, Vector& sum) { Isa::store(place, Isa::add(Isa::load(place), sum)); });
   else
-    each([](float* place, Vector& sum) { Isa::store(place, sum); });
+    each_sum(sums, c, p.c_row, [](float* place, Vector& sum) { Isa::store(place, sum); });
 }
 
 /// Computes the columns [j, j + vectors * 16) of the product.
