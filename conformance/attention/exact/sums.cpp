@@ -152,10 +152,11 @@ std::optional<Excess> Sums::total_excess(Sum sum, std::int64_t row, std::span<co
   const int limit = plan_->sum_bits - (scaled ? factor_bits(*plan_) : 0);
   const std::int64_t factor = scaled ? plan_->scale.factor : 1;
   const bool narrow = plan_->problem.dtype == spec::DType::fp16;
+  const double unit = std::ldexp(static_cast<double>(factor), exponent);
   for (const Total& total : totals) {
     if (const int length = total.length(); length > limit)
       return excess_of(sum, where(), length, limit);
-    const double value = std::ldexp(static_cast<double>(factor * total.value()), exponent);
+    const double value = static_cast<double>(total.value()) * unit;
     if (narrow && std::abs(value) > largest_fp16)
       return Excess{sum, where() + " is " + std::to_string(value) + ", the limit of fp16 is 65504"};
   }

@@ -63,10 +63,18 @@ Writer::Target Writer::target(spec::Tensor& tensor, const spec::Extents& extents
 
 void Writer::write_row(const Target& target, const Place& place, std::span<const std::int32_t> row,
                        double unit) {
-  for (std::size_t d = 0; d < row.size(); ++d)
-    store_exactly(*target.tensor,
-                  target.index(place.b, place.n, place.s, static_cast<std::int64_t>(d)),
-                  row[d] * unit);
+  row_.clear();
+  for (const std::int32_t number : row) row_.push_back(number * unit);
+  write_row(target, place);
+}
+
+void Writer::write_row(const Target& target, const Place& place) {
+  const std::int64_t first = target.index(place.b, place.n, place.s, 0);
+  spec::store_row(*target.tensor, first, target.index.step(), row_);
+  stored_.resize(row_.size());
+  spec::load_row(*target.tensor, first, target.index.step(), std::span(stored_));
+  for (std::size_t d = 0; d < row_.size(); ++d)
+    if (stored_[d] != row_[d]) refuse_rounding(*target.tensor, row_[d]);
 }
 
 void Writer::write_split(const Target& main, std::size_t rope, const Place& place,
@@ -123,20 +131,22 @@ void Writer::write_statistics(const Place& place, const Choice& choice) {
 
 void Writer::write_output(const Place& place, const Row& row, const Matrix& value) {
   const auto& [b, n, i] = place;
+  const double unit = std::ldexp(1.0, plan_->drop_shift - row.log2_count);
+  row_.clear();
   for (std::int64_t d = 0; d < plan_->problem.head_dim_v; ++d) {
     const auto channel = static_cast<std::size_t>(d);
     double output = 0;
     if (row.choice.exact) {
-      output =
-          std::ldexp(static_cast<double>(row.output[channel]), plan_->drop_shift - row.log2_count);
+      output = static_cast<double>(row.output[channel]) * unit;
     } else if (!row.choice.dead()) {
       for (const std::int32_t j : row.choice.keys)
         if (dropout_->keeps(b, n, i, j)) output += kept_factor_ * value.row(j)[channel];
       output = spec::round_to(output / static_cast<double>(row.choice.keys.size()),
                               spec::format_of(plan_->problem.dtype));
     }
-    store_exactly(*output_.tensor, output_.index(b, n, i, d), output);
+    row_.push_back(output);
   }
+  write_row(output_, place);
 }
 
 }  // namespace assay::conformance::exact

@@ -28,8 +28,10 @@ class Writer {
     spec::HeadIndex index;
   };
   Target target(spec::Tensor& tensor, const spec::Extents& extents) const;
-  static void write_row(const Target& target, const Place& place, std::span<const std::int32_t> row,
-                        double unit);
+  void write_row(const Target& target, const Place& place, std::span<const std::int32_t> row,
+                 double unit);
+  /// Writes row_.
+  void write_row(const Target& target, const Place& place);
   void write_split(const Target& main, std::size_t rope, const Place& place,
                    std::span<const std::int32_t> row, double unit);
   void write_statistics(const Place& place, const Choice& choice);
@@ -43,7 +45,8 @@ class Writer {
   Op::Inputs inputs_;
   spec::Extents queries_;
   Target query_, key_, value_, dy_, output_;
-  std::vector<Target> rope_;  ///< of query and key, if there are any
+  std::vector<Target> rope_;          ///< of query and key, if there are any
+  std::vector<double> row_, stored_;  ///< the row that is written, and what the tensor then has
 };
 
 }  // namespace assay::conformance::exact
