@@ -84,48 +84,12 @@ RoundingError::RoundingError(DType type, Rounding rounding)
       least((nearest(rounding) ? 1 : 2) * underflow_of(type)),
       is_capped(rounding != Rounding::stochastic) {}
 
-namespace {
-
-/// Returns the distance between neighbouring numbers of `type` near x.
-double spacing(double x, DType type) {
-  return std::max(2 * unit_roundoff(type) * RoundingError::leading_power(std::abs(x)),
-                  2 * underflow_of(type));
-}
-
-/// Rounds `steps` to the nearest integer. The magnitude of `steps` must be below 2^50.
-double whole(double steps, Rounding rounding) {
-  constexpr double to_integer = 0x1.8p52;
-  return rounding == Rounding::rna ? std::copysign(std::floor(std::abs(steps) + 0.5), steps)
-                                   : (steps + to_integer) - to_integer;
-}
-
-}  // namespace
-
-/// E2.
-double Arithmetic::cast_error(double value) const {
-  if (!narrow(io)) return 0;
-  const double step = spacing(value, io);
-  return whole(value / step, numerics.round_out) * step - value;
-}
-
-bool Arithmetic::cast_is_biased(double value) const {
-  if (!narrow(io)) return false;
-  // eta_out is half the smallest subnormal number of the type, and u_out is its unit roundoff.
-  // Therefore eta_out / u_out is the smallest normal number.
-  if (std::abs(value) < eta_out / u_out) return true;
-  if (numerics.round_out != Rounding::rna) return false;
-  const double steps = std::abs(value) / spacing(value, io);
-  return std::abs(steps - std::floor(steps) - 0.5) < 0x1p-7;
-}
-
 double coarsest_of(DType type) {
   constexpr double few = 16;
   // Returns 2^-126 for fp32, because for all subnormal fp32 numbers the rounding error of the cast
   // is larger than the tolerance.
   return narrow(type) ? few * 2 * underflow_of(type) : 0x1p-126;
 }
-
-bool Arithmetic::cast_is_coarse(double value) const { return std::abs(value) < coarsest_of(io); }
 
 double unit_roundoff(DType type) {
   return type == DType::bf16 ? 0x1p-8 : type == DType::fp16 ? 0x1p-11 : 0;

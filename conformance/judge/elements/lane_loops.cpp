@@ -39,6 +39,18 @@ template <class V, class T>
   return any != 0;
 }
 
+/// Returns the largest integers that are not above x; |x| < 2^50.
+[[gnu::always_inline]] inline Lanes floor_of(const Lanes& x) {
+  const Lanes nearest = engine::whole_of(x);
+  return nearest > x ? nearest - 1.0 : nearest;
+}
+
+/// Rounds magnitudes below 2^50 to the nearest integer. Ties round away from zero if `away` is
+/// true, else to even.
+[[gnu::always_inline]] inline Lanes rounded_magnitude(const Lanes& magnitude, bool away) {
+  return away ? floor_of(magnitude + 0.5) : engine::whole_of(magnitude);
+}
+
 /// Returns the magnitude of CastSteps::offset (distance to the nearest rounding boundary) for a
 /// cast to nearest.
 [[gnu::always_inline]] inline Lanes offset_of(const Lanes& size, const NearestSteps& steps) {
@@ -47,9 +59,7 @@ template <class V, class T>
   const Lanes step =
       is_normal ? power * steps.relative_step : engine::filled<Lanes>(steps.least_step);
   const Lanes beyond = size - power, count = beyond / step;
-  const Lanes nearest = engine::whole_of(count);
-  const Lanes whole = nearest > count ? nearest - 1.0 : nearest;
-  const Lanes offset = magnitude_of(beyond - step * whole - step / 2.0);
+  const Lanes offset = magnitude_of(beyond - step * floor_of(count) - step / 2.0);
   const Lanes of_power = beyond + step / 4.0;  // below a power of two steps are half as wide
   return (is_normal & (of_power < offset)) ? of_power : offset;
 }
@@ -78,9 +88,12 @@ template <>
 void fill_moments(Compiled, const RowNumbers& row, const Arithmetic& arithmetic,
                   const MomentRow& to) {
   const double unit = 2 * unit_roundoff(arithmetic.io), least = 2 * underflow_of(arithmetic.io);
-  // These limits must be the same as in Arithmetic::cast_is_coarse and Arithmetic::cast_is_biased.
-  const double coarse = coarsest_of(arithmetic.io),
-               subnormal = arithmetic.eta_out / arithmetic.u_out;
+  const bool is_narrow = unit > 0, away = arithmetic.numerics.round_out == spec::Rounding::rna;
+  // The result of a cast is not random if the type has few numbers near the value.
+  const double coarse = coarsest_of(arithmetic.io);
+  // eta_out is half the smallest subnormal number of the type, and u_out is its unit roundoff.
+  // Therefore the quotient is the smallest normal number.
+  const double normal = is_narrow ? arithmetic.eta_out / arithmetic.u_out : 0;
   for (std::int64_t k = 0; k < row.count; k += lanes) {
     const auto at = [&](const double* numbers) __attribute__((always_inline)) {
       return lanes_from(numbers, k, row.count, 1);
@@ -91,11 +104,18 @@ void fill_moments(Compiled, const RowNumbers& row, const Arithmetic& arithmetic,
         (size > at(row.tau)) & (sigma > 0.0) & (magnitude_of(actual) <= largest) &
             ~(size < coarse));
     put(to.error, k, row.count, (actual - value - drift) / sigma);
-    const Lanes relative = unit * engine::leading_power(magnitude_of(healthy));
+    const Lanes healthy_size = magnitude_of(healthy);
+    const Lanes relative = unit * engine::leading_power(healthy_size);
     const Lanes step = relative < least ? engine::filled<Lanes>(least) : relative;
-    const Lanes rounded = engine::whole_of(healthy / step) * step - healthy;
-    put(to.of_cast, k, row.count, (unit > 0 ? rounded : Lanes{}) / sigma);
-    put(to.is_biased, k, row.count, magnitude_of(healthy) < subnormal);
+    const Lanes steps = healthy_size / step;
+    const Lanes whole = rounded_magnitude(steps, away);
+    const Lanes of_cast = (healthy < 0.0 ? -whole : whole) * step - healthy;
+    put(to.of_cast, k, row.count, (is_narrow ? of_cast : Lanes{}) / sigma);
+    // The sign of the error is known for a subnormal number, and for a tie that rounds away from
+    // zero.
+    const LaneBits is_tie = magnitude_of(steps - floor_of(steps) - 0.5) < 0x1p-7;
+    const LaneBits is_subnormal = healthy_size < normal;
+    put(to.is_biased, k, row.count, is_narrow && away ? is_subnormal | is_tie : is_subnormal);
   }
 }
 

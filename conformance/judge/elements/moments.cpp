@@ -25,15 +25,6 @@ double rms_limit(double nu) {
   return std::max(1.05, std::sqrt(1 + 2 * std::sqrt(x / nu) + 2 * x / nu));
 }
 
-/// Returns whether the statistics can use the error of element k. An element is not used if its
-/// reference is at most tau (the tolerance). Such an element may consist of rounding errors only,
-/// and a correct kernel need not reproduce it.
-bool is_informative(const Expectation& e, std::size_t k, double actual,
-                    const Arithmetic& arithmetic) {
-  return std::abs(e.value[k]) > e.tau[k] && e.sigma[k] > 0 && std::isfinite(actual) &&
-         !arithmetic.cast_is_coarse(e.value[k]);
-}
-
 /// The errors that `Moments` adds up, for at most `few` elements of a row at a time.
 constexpr std::size_t few = 64;
 struct Errors {
@@ -44,19 +35,9 @@ struct Errors {
 /// Computes the errors of elements `first` to `first + count - 1`.
 void fill(const JudgedRow& row, std::size_t first, std::size_t count, const Arithmetic& arithmetic,
           Errors& errors) {
-  const Expectation& e = row.e;
-  if (arithmetic.numerics.round_out != spec::Rounding::rna)
-    return fill_moments({e, first, count, row.values.data() + (first - row.first())}, arithmetic,
-                        {errors.error.data(), errors.of_cast.data(), errors.is_informative.data(),
-                         errors.is_biased.data()});
-  for (std::size_t d = 0; d < count; ++d) {
-    const std::size_t k = first + d;
-    const double actual = row.value(k), healthy = e.value[k] + e.drift[k];
-    errors.error[d] = (actual - e.value[k] - e.drift[k]) / e.sigma[k];
-    errors.of_cast[d] = arithmetic.cast_error(healthy) / e.sigma[k];
-    errors.is_informative[d] = is_informative(e, k, actual, arithmetic) ? 1 : 0;
-    errors.is_biased[d] = arithmetic.cast_is_biased(healthy) ? 1 : 0;
-  }
+  fill_moments({row.e, first, count, row.values.data() + (first - row.first())}, arithmetic,
+               {errors.error.data(), errors.of_cast.data(), errors.is_informative.data(),
+                errors.is_biased.data()});
 }
 
 }  // namespace

@@ -40,8 +40,8 @@ struct MomentRow {
   double *error, *of_cast;
   std::int64_t *is_informative, *is_biased;
 };
-/// Equation E29: computes the errors of a row for `Moments`, for a final cast that rounds ties to
-/// even.
+/// Equations E2 and E29: computes the errors of a row for `Moments`, for a final cast that rounds
+/// to nearest.
 void fill_moments(const RowNumbers& row, const Arithmetic& arithmetic, const MomentRow& to);
 
 /// Constants of the output type: relative step, smallest normal number, and step of subnormal

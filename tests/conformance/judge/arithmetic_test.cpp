@@ -80,27 +80,6 @@ TEST(ArithmeticOfNumerics, DriftIsKnownUnlessTheNoiseReachesATie) {
   EXPECT_EQ(away.drift(1 + 0.5 * step, 0.0), 0.5 * step);
   EXPECT_EQ(store_of(bf16, Rounding::rtz).drift(1 + 0.25 * step, 0.0), 0);
   EXPECT_EQ(store_of(fp32, Rounding::rne).drift(1 + 0.25 * step, 0.0), 0);
-  EXPECT_EQ(of({}, bf16).cast_error(1 + 0.25 * step), -0.25 * step);
-  EXPECT_EQ(of({}, bf16).cast_error(1 + 0.5 * step), -0.5 * step);
-  EXPECT_EQ(of({.round_out = Rounding::rna}, bf16).cast_error(1 + 0.5 * step), 0.5 * step);
-  EXPECT_EQ(of({}, fp16).cast_error(0x1p-26), -0x1p-26);
-  EXPECT_EQ(of({}, fp32).cast_error(1 + 0x1p-40), 0);
-}
-
-TEST(ArithmeticOfNumerics, BiasedAndCoarseCastsAreRecognized) {
-  const Arithmetic even = of({}, fp16), away = of({.round_out = Rounding::rna}, fp16);
-  constexpr double tie = 1 + 0x1p-11, step = 0x1p-10;
-  EXPECT_TRUE(away.cast_is_biased(tie));
-  EXPECT_TRUE(away.cast_is_biased(-tie - 0x1p-8 * step));
-  EXPECT_FALSE(away.cast_is_biased(tie + 0x1p-6 * step));
-  EXPECT_FALSE(even.cast_is_biased(tie));
-  EXPECT_TRUE(even.cast_is_biased(0x1.1p-15));
-  EXPECT_FALSE(even.cast_is_biased(0x1.1p-14));
-  EXPECT_FALSE(of({.round_out = Rounding::rna}, fp32).cast_is_biased(tie));
-  EXPECT_TRUE(even.cast_is_coarse(15.5 * 0x1p-24));
-  EXPECT_FALSE(even.cast_is_coarse(16 * 0x1p-24));
-  EXPECT_TRUE(of({}, fp32).cast_is_coarse(0x1p-127));
-  EXPECT_FALSE(of({}, fp32).cast_is_coarse(0x1p-126));
 }
 
 TEST(ArithmeticOfNumerics, MeanFreeAndRowCoherentErrorsFollowTheNumerics) {

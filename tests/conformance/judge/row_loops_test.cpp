@@ -110,50 +110,128 @@ TEST(RowLoops, RowIsWithinIfAllElementsAre) {
   EXPECT_GT(others, 300);
 }
 
-/// Compares R (root mean square) and the mean of the errors in a row (equation E29) with the same
-/// numbers, computed by the functions for one element.
-TEST(RowLoops, MomentsAreThoseOfTheElements) {
-  std::int64_t printing = 0, biased = 0;
-  for (const DType io : {DType::bf16, DType::fp16, DType::fp32}) {
-    const Arithmetic arithmetic({}, io);
-    each_drawn([&](const Drawn& drawn) {
-      const Expectation& e = drawn.e;
-      const std::size_t size = e.value.size();
-      std::vector<double> error(size), of_cast(size);
-      std::vector<std::int64_t> is_informative(size), is_biased(size);
-      fill_moments(drawn.numbers(), arithmetic,
-                   {error.data(), of_cast.data(), is_informative.data(), is_biased.data()});
-      each_set([&](auto compiled) {
-        std::vector<double> again(size), of_cast_again(size);
-        std::vector<std::int64_t> informative_again(size), biased_again(size);
-        fill_moments(
-            compiled, drawn.numbers(), arithmetic,
-            {again.data(), of_cast_again.data(), informative_again.data(), biased_again.data()});
-        EXPECT_EQ(bits_of(again), bits_of(error));
-        EXPECT_EQ(bits_of(of_cast_again), bits_of(of_cast));
-        EXPECT_EQ(informative_again, is_informative);
-        EXPECT_EQ(biased_again, is_biased);
-      });
-      for (std::size_t k = 0; k < size; ++k) {
-        const bool expected = std::abs(e.value[k]) > e.tau[k] && e.sigma[k] > 0 &&
-                              std::isfinite(drawn.actual[k]) &&
-                              !arithmetic.cast_is_coarse(e.value[k]);
-        ASSERT_EQ(is_informative[k] != 0, expected);
-        if (!expected) continue;
-        ++printing, biased += is_biased[k] != 0 ? 1 : 0;
-        const double healthy = e.value[k] + e.drift[k];
-        const auto same = [](double x, double y) {
-          return std::bit_cast<std::uint64_t>(x) == std::bit_cast<std::uint64_t>(y) ||
-                 (std::isnan(x) && std::isnan(y));
-        };
-        EXPECT_TRUE(same(error[k], (drawn.actual[k] - e.value[k] - e.drift[k]) / e.sigma[k]));
-        EXPECT_TRUE(same(of_cast[k], arithmetic.cast_error(healthy) / e.sigma[k]));
-        EXPECT_EQ(is_biased[k] != 0, arithmetic.cast_is_biased(healthy));
-      }
-    });
+/// Equation E2: what the final cast adds to a number, computed for one number.
+struct Cast {
+  Cast(double value, const Arithmetic& arithmetic) {
+    is_coarse = std::abs(value) < coarsest_of(arithmetic.io);
+    const double unit = unit_roundoff(arithmetic.io), least = 2 * underflow_of(arithmetic.io);
+    if (unit == 0) return;  // fp32
+    const bool away = arithmetic.numerics.round_out == Rounding::rna;
+    const double power = value == 0 ? 0 : std::ldexp(1.0, std::ilogb(value));
+    const double step = std::max(2 * unit * power, least), steps = std::abs(value) / step;
+    const double whole = away ? std::floor(steps + 0.5) : std::nearbyint(steps);
+    error = std::copysign(whole * step, value) - value;
+    is_biased = std::abs(value) < arithmetic.eta_out / arithmetic.u_out ||
+                (away && std::abs(steps - std::floor(steps) - 0.5) < 0x1p-7);
   }
-  EXPECT_GT(printing, 10000);
-  EXPECT_GT(biased, 100);
+  double error = 0;
+  bool is_biased = false, is_coarse = false;
+};
+
+/// The numbers that fill_moments computes for each element.
+struct ElementMoments {
+  explicit ElementMoments(std::size_t size)
+      : error(size), of_cast(size), is_informative(size), is_biased(size) {}
+  MomentRow row() {
+    return {error.data(), of_cast.data(), is_informative.data(), is_biased.data()};
+  }
+  std::vector<double> error, of_cast;
+  std::vector<std::int64_t> is_informative, is_biased;
+};
+
+/// Compares R (root mean square) and the mean of the errors in a row (equation E29) with the same
+/// numbers, computed for one element at a time.
+TEST(RowLoops, MomentsAreThoseOfTheElements) {
+  const auto same = [](double x, double y) {
+    return std::bit_cast<std::uint64_t>(x) == std::bit_cast<std::uint64_t>(y) ||
+           (std::isnan(x) && std::isnan(y));
+  };
+  for (const Rounding rounding : {Rounding::rne, Rounding::rna})
+    for (const DType io : {DType::bf16, DType::fp16, DType::fp32}) {
+      std::int64_t informative = 0, biased = 0;
+      const Arithmetic arithmetic({.round_out = rounding}, io);
+      each_drawn([&](const Drawn& drawn) {
+        const Expectation& e = drawn.e;
+        const std::size_t size = e.value.size();
+        ElementMoments of(size);
+        fill_moments(drawn.numbers(), arithmetic, of.row());
+        each_set([&](auto compiled) {
+          ElementMoments again(size);
+          fill_moments(compiled, drawn.numbers(), arithmetic, again.row());
+          EXPECT_EQ(bits_of(again.error), bits_of(of.error));
+          EXPECT_EQ(bits_of(again.of_cast), bits_of(of.of_cast));
+          EXPECT_EQ(again.is_informative, of.is_informative);
+          EXPECT_EQ(again.is_biased, of.is_biased);
+        });
+        for (std::size_t k = 0; k < size; ++k) {
+          const bool expected = std::abs(e.value[k]) > e.tau[k] && e.sigma[k] > 0 &&
+                                std::isfinite(drawn.actual[k]) &&
+                                !Cast(e.value[k], arithmetic).is_coarse;
+          ASSERT_EQ(of.is_informative[k] != 0, expected);
+          if (!expected) continue;
+          ++informative, biased += of.is_biased[k] != 0 ? 1 : 0;
+          const double healthy = e.value[k] + e.drift[k];
+          const Cast cast(healthy, arithmetic);
+          EXPECT_TRUE(same(of.error[k], (drawn.actual[k] - e.value[k] - e.drift[k]) / e.sigma[k]));
+          EXPECT_TRUE(same(of.of_cast[k], cast.error / e.sigma[k])) << healthy;
+          EXPECT_EQ(of.is_biased[k] != 0, cast.is_biased) << healthy;
+        }
+      });
+      EXPECT_GT(informative, 10000);
+      if (io == DType::fp16) {
+        EXPECT_GT(biased, 100);
+      }
+    }
+}
+
+/// Returns the moments of one exact number without drift, whose expected deviation is 1.
+ElementMoments moments_of(double value, DType io, Rounding rounding) {
+  Drawn drawn(1, 1);
+  drawn.e.value = {value}, drawn.e.drift = {0}, drawn.e.sigma = {1}, drawn.e.tau = {0};
+  drawn.actual = {value};
+  ElementMoments moments(1);
+  fill_moments(drawn.numbers(), Arithmetic({.round_out = rounding}, io), moments.row());
+  return moments;
+}
+
+/// Pencil. E2.
+TEST(RowLoops, ErrorOfTheFinalCastIsKnown) {
+  const auto error = [](double value, DType io, Rounding rounding) {
+    return moments_of(value, io, rounding).of_cast[0];
+  };
+  constexpr double step = 0x1p-7;  // unit of bf16 in [1, 2)
+  for (const double sign : {1.0, -1.0}) {
+    EXPECT_EQ(error(sign * (1 + 0.25 * step), DType::bf16, Rounding::rne), sign * -0.25 * step);
+    EXPECT_EQ(error(sign * (1 + 0.5 * step), DType::bf16, Rounding::rne), sign * -0.5 * step);
+    EXPECT_EQ(error(sign * (1 + 0.5 * step), DType::bf16, Rounding::rna), sign * 0.5 * step);
+    EXPECT_EQ(error(sign * (1 + 0.49 * step), DType::bf16, Rounding::rna),
+              sign * 1 - sign * (1 + 0.49 * step));
+    EXPECT_EQ(error(sign * 0x1p-26, DType::fp16, Rounding::rne), sign * -0x1p-26);
+    EXPECT_EQ(error(sign * 0x1p-25, DType::fp16, Rounding::rna), sign * 0x1p-25);
+    EXPECT_EQ(error(sign * (1 + 0x1p-40), DType::fp32, Rounding::rne), 0);
+  }
+}
+
+/// Pencil.
+TEST(RowLoops, BiasedAndCoarseCastsAreRecognized) {
+  const auto is_biased = [](double value, DType io, Rounding rounding) {
+    return moments_of(value, io, rounding).is_biased[0] != 0;
+  };
+  constexpr double tie = 1 + 0x1p-11, step = 0x1p-10;
+  EXPECT_TRUE(is_biased(tie, DType::fp16, Rounding::rna));
+  EXPECT_TRUE(is_biased(-tie - 0x1p-8 * step, DType::fp16, Rounding::rna));
+  EXPECT_FALSE(is_biased(tie + 0x1p-6 * step, DType::fp16, Rounding::rna));
+  EXPECT_FALSE(is_biased(tie, DType::fp16, Rounding::rne));
+  EXPECT_TRUE(is_biased(0x1.1p-15, DType::fp16, Rounding::rne));
+  EXPECT_FALSE(is_biased(0x1.1p-14, DType::fp16, Rounding::rne));
+  EXPECT_FALSE(is_biased(tie, DType::fp32, Rounding::rna));
+  const auto is_coarse = [](double value, DType io) {
+    return moments_of(value, io, Rounding::rne).is_informative[0] == 0;
+  };
+  EXPECT_TRUE(is_coarse(15.5 * 0x1p-24, DType::fp16));
+  EXPECT_FALSE(is_coarse(16 * 0x1p-24, DType::fp16));
+  EXPECT_TRUE(is_coarse(0x1p-127, DType::fp32));
+  EXPECT_FALSE(is_coarse(0x1p-126, DType::fp32));
 }
 
 /// E30.

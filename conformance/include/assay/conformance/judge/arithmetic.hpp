@@ -57,14 +57,6 @@ struct Arithmetic {
 
   /// Returns the largest error of rounding an intermediate value with magnitude up to x.
   double stage_error(double x) const { return of_stage(x); }
-  /// Returns whether the sign of the final cast's error near `value` is known. It is known for a
-  /// tie that rounds away from zero, and for a subnormal.
-  bool cast_is_biased(double value) const;
-  /// Returns the error that the final cast adds to `value`, if it rounds to nearest.
-  double cast_error(double value) const;
-  /// Returns whether the final cast turns `value` into one of the few smallest numbers of the type.
-  /// The cast error is then not random.
-  bool cast_is_coarse(double value) const;
   double out_error(double x) const { return of_out(x); }
   double store_s_error(double x) const { return of_score(x); }
   double store_p_error(double x) const { return of_prob(x); }
