@@ -49,7 +49,7 @@ class Random {
   /// Returns a nearly normal random number (mean 0, standard deviation 1): the sum of the twelve
   /// 16-bit numbers in the first three words of the block, minus the mean of such a sum, times
   /// 2^-16.
-  constexpr double normal(std::uint64_t index) const {
+  [[gnu::always_inline]] constexpr double normal(std::uint64_t index) const {
     const Block words = block(index);
     constexpr std::uint64_t every_other = 0x0000ffff0000ffff;
     std::uint64_t sums = 0;  // each half sums six numbers
