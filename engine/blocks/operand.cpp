@@ -137,9 +137,11 @@ LeftRows left_rows_of(const Rows& rows, std::int64_t first, std::int64_t count,
   const float* from = rows.read(first, count, buffer);
   left.value.assign(from, from + count * rows.dim);
   if (bounds == Bounds::by_element) {
-    for (const double x : left.value) {
-      left.magnitude.push_back(magnitude_in_float(x, scales));
-      left.square.push_back(square_in_float(x, scales));
+    left.magnitude.resize(left.value.size());
+    left.square.resize(left.value.size());
+    for (std::size_t k = 0; k < left.value.size(); ++k) {
+      left.magnitude[k] = magnitude_in_float(left.value[k], scales);
+      left.square[k] = square_in_float(left.value[k], scales);
     }
     return left;
   }

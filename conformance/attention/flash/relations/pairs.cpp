@@ -1,5 +1,7 @@
 #include "attention/flash/relations/pairs.hpp"
 
+#include <algorithm>
+
 #include "assay/reference/dropout.hpp"
 #include "assay/reference/mask.hpp"
 #include "assay/reference/position_bias.hpp"
@@ -37,12 +39,15 @@ std::int64_t element_of_pair(const Problem& p, std::int64_t b, std::int64_t n, s
 /// Removes the batch and head axes from the fixed mask of the sparse modes.
 Tensor single_slice(const Tensor& mask) {
   const std::size_t rank = mask.shape.size();
-  Tensor slice = spec::contiguous_tensor(mask.dtype, {mask.shape[rank - 2], mask.shape[rank - 1]});
-  std::int64_t k = 0;
-  for (std::int64_t i = 0; i < slice.shape[0]; ++i)
-    for (std::int64_t j = 0; j < slice.shape[1]; ++j)
-      slice.store(k++,
-                  mask.load(mask.offset + i * mask.strides[rank - 2] + j * mask.strides[rank - 1]));
+  const std::int64_t rows = mask.shape[rank - 2], columns = mask.shape[rank - 1];
+  const std::int64_t row_stride = mask.strides[rank - 2], stride = mask.strides[rank - 1];
+  Tensor slice = spec::contiguous_tensor(mask.dtype, {rows, columns});
+  const std::int64_t size = spec::size_of(mask.dtype);
+  const std::int64_t adjacent = stride == 1 ? columns : 1;  // elements that are copied at once
+  for (std::int64_t i = 0; i < rows; ++i)
+    for (std::int64_t j = 0; j < columns; j += adjacent)
+      std::copy_n(mask.bytes.data() + (mask.offset + i * row_stride + j * stride) * size,
+                  adjacent * size, slice.bytes.data() + (i * columns + j) * size);
   return slice;
 }
 
