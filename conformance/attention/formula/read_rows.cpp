@@ -100,6 +100,10 @@ void limit_scores(Compiled, std::size_t keys, const double* times, const ScoreAr
     to.likely_high = likely_high[k] > to.likely_high ? likely_high[k] : to.likely_high;
     to.least = least[k] < to.least ? least[k] : to.least;
   }
+  // Changes -0 to 0. If several keys have scores of 0, the number of lanes would decide which
+  // sign remains.
+  for (double* limit : {&to.low, &to.exact, &to.high, &to.likely_low, &to.likely_high, &to.least})
+    *limit += 0.0;
 }
 
 template <>

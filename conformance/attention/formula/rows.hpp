@@ -69,7 +69,8 @@ struct ScoreLimits {
   }
 };
 /// Computes the limits of the keys that occur (times != 0). The probable error is lambda
-/// sqrt(squares) + shared, and at most `rigorous`; with `lambda` < 0 it is `rigorous`.
+/// sqrt(squares) + shared, and at most `rigorous`; with `lambda` < 0 it is `rigorous`. A limit of 0
+/// has no sign.
 template <engine::Instructions instructions>
 void limit_scores(engine::CompiledFor<instructions>, std::size_t keys, const double* times,
                   const ScoreArrays& scores, double lambda, ScoreLimits& to);

@@ -144,6 +144,29 @@ TEST(KeyLoops, LimitsAreThoseOfTheKeysThatOccur) {
   }
 }
 
+TEST(KeyLoops, LimitsOfZeroHaveNoSign) {
+  const Numbers zeros(16), times(16, 1.0);
+  const auto expect_unsigned = [&](Numbers value) {
+    for (const Instructions instructions : engine::available_instructions()) {
+      Numbers none = zeros;
+      ScoreLimits limits;
+      engine::read_with(instructions, [&](auto compiled) {
+        limit_scores(compiled, 16, times.data(),
+                     {value.data(), none.data(), none.data(), none.data()}, 3, limits);
+      });
+      for (const double limit : {limits.low, limits.exact, limits.high, limits.least,
+                                 limits.likely_low, limits.likely_high})
+        EXPECT_TRUE(limit == 0 && !std::signbit(limit));
+    }
+  };
+  expect_unsigned(Numbers(16, -0.0));
+  for (std::size_t c = 0; c < 16; ++c) {
+    Numbers value = zeros;
+    value[c] = -0.0;
+    expect_unsigned(value);
+  }
+}
+
 /// Returns ForwardRow::likely_changes of a row with these scores.
 double likely_changes(const Numbers& scores) {
   const Op::Problem p = {.dtype = spec::DType::fp32, .seq_q = 1, .seq_kv = 1};
