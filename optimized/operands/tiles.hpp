@@ -32,7 +32,7 @@ class CacheLines {
 
   /// Called after a run. Frees a large buffer, whose memory others may need until the next run.
   void trim() {
-    constexpr std::int64_t largest_kept = std::int64_t{1} << 25;  // bytes
+    constexpr std::int64_t largest_kept = std::int64_t{1} << 24;  // bytes
     if (capacity() * std::int64_t{sizeof(Number)} > largest_kept) *this = {};
   }
 

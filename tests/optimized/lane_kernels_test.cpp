@@ -179,10 +179,10 @@ TEST(LaneKernels, LanesAreAddedPairwise) {
 
 TEST(Floats, TrimFreesLargeBuffersOnly) {
   optimized::Floats buffer;
-  buffer.reserve(1 << 23);  // 32 MiB
+  buffer.reserve(1 << 22);  // 16 MiB
   buffer.trim();
-  EXPECT_EQ(buffer.capacity(), 1 << 23);
-  buffer.reserve((1 << 23) + 1);
+  EXPECT_EQ(buffer.capacity(), 1 << 22);
+  buffer.reserve((1 << 22) + 1);
   buffer.trim();
   EXPECT_EQ(buffer.capacity(), 0);
   buffer.reserve(20)[19] = 1;
