@@ -60,7 +60,10 @@ std::shared_ptr<const KeyPattern> whole_pattern_of(const Dense& dense);
 double largest_slope_of(const Dense& dense);
 
 /// Returns the tensors of a case together with its formula; `variant` is null without a formula.
+/// Keeps references to the inputs.
 Dense dense_of(const Op::Problem& problem, const Op::Inputs& inputs,
                std::shared_ptr<const Variant> variant);
+Dense dense_of(const Op::Problem& problem, Op::Inputs&& inputs,
+               std::shared_ptr<const Variant> variant) = delete;
 
 }  // namespace assay::conformance::attention

@@ -17,9 +17,11 @@ struct ExactCase {
   exact::ForwardAnswer answer;  ///< empty for ExactPart::inputs
 };
 
-/// Returns copies of the tensors without padding, and the pattern of keys that the lists define.
+/// Returns the tensors and the pattern of keys that the lists define. Keeps references to the
+/// inputs.
 /// Errors: the errors of ListPattern.
 attention::Dense dense_of(const Op::Problem& problem, const Op::Inputs& inputs);
+attention::Dense dense_of(const Op::Problem& problem, Op::Inputs&& inputs) = delete;
 
 /// The data that the judge needs for one case. In this operator, lists define to which keys a query
 /// attends, and how often.

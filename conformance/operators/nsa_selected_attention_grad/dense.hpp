@@ -18,5 +18,6 @@ attention::GradientTensors gradient_tensors(const Op::Outputs& outputs);
 /// inputs.
 /// Errors: the errors of ListPattern.
 attention::Dense dense_of(const Op::Problem& problem, const Op::Inputs& inputs);
+attention::Dense dense_of(const Op::Problem& problem, Op::Inputs&& inputs) = delete;
 
 }  // namespace assay::conformance::selected

@@ -24,8 +24,9 @@ const char* documented(std::string_view name);
 
 /// Returns the case in the form of ordinary attention, in which each query attends to the keys of
 /// its list. The tensors are the same; the statistics are converted. A row that sees no key gets
-/// the statistics of a fully masked row.
+/// the statistics of a fully masked row. Keeps references to the inputs.
 attention::Dense dense_of(const Op::Problem& problem, const Op::Inputs& inputs);
+attention::Dense dense_of(const Op::Problem& problem, Op::Inputs&& inputs) = delete;
 
 /// Returns the definition of the operator, which is its reference in high precision. The definition
 /// keeps references to the arguments.
