@@ -70,6 +70,20 @@ TEST(Operands, RowsOfTensorsAreThoseOfDenseArrays) {
     }
 }
 
+TEST(Operands, SinksOfTensorsAreThoseOfDenseArrays) {
+  Problem p;
+  p.heads_q = 4, p.heads_kv = 2;
+  p.sink = spec::SinkShape::per_head;
+  Inputs inputs = make_inputs(p, spec::Striding::contiguous);
+  inputs.sink = spec::contiguous_tensor(spec::DType::fp32, {p.heads_q});
+  for (std::int64_t n = 0; n < p.heads_q; ++n) inputs.sink->store(n, 0.5 * static_cast<double>(n));
+  const std::vector<float> sinks = {0, 0.5, 1, 1.5};
+  EXPECT_EQ(operands_of<float>(p, inputs).sink, sinks);
+  EXPECT_EQ(tensor_operands_of(p, inputs).sink, sinks);
+  inputs.sink.reset();
+  EXPECT_THROW(tensor_operands_of(p, inputs), std::invalid_argument);
+}
+
 TEST(Operands, ReadStatisticsHeadsFirstInsideASequence) {
   for (const auto& [striding, name] : spec::spellings_of<spec::Striding>.entries) {
     if (striding == spec::Striding::far) continue;  // storage of 8 GiB

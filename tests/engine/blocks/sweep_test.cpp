@@ -65,6 +65,12 @@ std::vector<Named> heads() {
               for (std::size_t k = 0; k < h.value.size(); k += 13) h.value[k] *= 0x1p60;
               give_forward(h);
             }),
+      named("outliers_of_key_and_dy", {.queries = 40, .keys = 70, .seed = 16}, small,
+            [](Head& h) {
+              for (std::size_t k = 0; k < h.key.size(); k += 13) h.key[k] *= 0x1p5;
+              for (std::size_t k = 0; k < h.dy.size(); k += 11) h.dy[k] *= 0x1p60;
+              give_forward(h);
+            }),
       named("twice", {.queries = 40, .keys = 70, .seed = 13}, small,
             [](Head& h) {
               for (std::size_t k = 0; k < h.times.size(); k += 3) h.times[k] = 2;
