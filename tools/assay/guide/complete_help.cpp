@@ -23,7 +23,7 @@ const std::map<std::string_view, const char*> kinds = {
     {"case", "<id>"},
     {"cases", "<file or folder>"},
     {"command", "<command>"},
-    {"device", "<a2|a3>"},
+    {"device", "<a2|a3|b1|b3|b4>"},
     {"documents", "<lenient|strict>"},
     {"file", "<file.h5>"},
     {"folder", "<folder>"},

@@ -440,8 +440,9 @@ TEST(CompressJudgement, RefusesWhatMakesNoCase) {
     return "accepted";
   };
   EXPECT_TRUE(refused("--seq=31").find("NSAC-C21") != std::string::npos) << refused("--seq=31");
-  EXPECT_TRUE(
-      refused("--lengths=31,5").starts_with("--lengths=31,5: accepted: a sequence of at least"));
+  const std::string no_window = "accepted: in --seq or --lengths a sequence of at least";
+  EXPECT_TRUE(refused("--lengths=31,5").starts_with("--lengths=31,5: " + no_window));
+  EXPECT_TRUE(refused("--lengths=0,0").starts_with("--seq=0: " + no_window)) << "equal lengths";
   EXPECT_TRUE(refused("--dtype=fp32").starts_with("--dtype=fp32: accepted: fp16, bf16"));
   EXPECT_TRUE(refused("--compress_block_size=40").find("NSAC-C10") != std::string::npos);
   EXPECT_TRUE(refused("--compress_stride=48").find("NSAC-C12") != std::string::npos);
