@@ -112,8 +112,8 @@ void each_of_row(Byte* bytes, std::int64_t first, std::int64_t step, std::span<N
     each(step);
 }
 
-/// Does the same as from_bits for fp16, with operations on 32 bits and without a branch, so that
-/// the compiler converts several numbers at a time. A NaN becomes quiet and keeps its payload.
+/// Returns the value of an fp16 number, with operations on 32 bits and without a branch, so that
+/// the compiler converts several numbers at a time. A NaN becomes quiet and keeps sign and payload.
 [[gnu::always_inline]] inline float half_value(std::uint16_t bits) {
   const std::uint32_t magnitude = bits & 0x7fffu, sign = (bits & 0x8000u) << 16;
   const float fraction = static_cast<float>(static_cast<std::int32_t>(magnitude)) * 0x1p-24F;
@@ -121,7 +121,9 @@ void each_of_row(Byte* bytes, std::int64_t first, std::int64_t step, std::span<N
   // All bits are set if the condition is true.
   const std::uint32_t is_subnormal = -std::uint32_t{magnitude < 0x400};
   const std::uint32_t is_special = -std::uint32_t{magnitude >= 0x7c00};  // infinite or NaN
-  const std::uint32_t other = ((magnitude << 13) + (112u << 23)) | (is_special & (0xffu << 23));
+  const std::uint32_t quiet = std::uint32_t{magnitude > 0x7c00} << 22;
+  const std::uint32_t other =
+      ((magnitude << 13) + (112u << 23)) | (is_special & (0xffu << 23)) | quiet;
   return std::bit_cast<float>(sign | (is_subnormal & subnormal) | (~is_subnormal & other));
 }
 
