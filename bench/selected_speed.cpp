@@ -201,7 +201,7 @@ void selected_speed(Recorder& recorder, std::size_t runs) {
     std::vector<double> ratios;
     for (std::size_t run = 0; run < runs; ++run)
       ratios.push_back(seconds[1][run] / seconds[0][run]);
-    recorder.samples(subject, {"times_faster_than_composed", "1"}, ratios);
+    recorder.samples(subject, {"times_faster_than_composed", "times"}, ratios);
     recorder.modelled(subject, {"dq_difference_to_composed", "1"},
                       relative_difference(p, outputs.dq, composed.dq(0)));
   }
