@@ -61,12 +61,13 @@ std::string not_judged(const conformance::Summary& summary, const Tally& tally) 
   return text;
 }
 
-/// Describes the failing case, the most likely cause, and the command that runs the case again.
+/// Describes the failing case and the most likely cause. Ends with the command that runs the case
+/// again, so that a user can copy it.
 std::string first_failure(const Results& results, const std::string& program) {
   const conformance::CaseReport& failing = results.cases.back();
   const std::vector<conformance::Cause> causes = conformance::causes_of(results.cases, {});
-  std::string text =
-      fmt::format("case {} of {} fails", results.summary.cases, results.summary.planned);
+  std::string text = fmt::format("case {} of {} fails ({:.1f} s)", results.summary.cases,
+                                 results.summary.planned, results.summary.seconds);
   if (!causes.empty()) text += ": " + pattern_text(causes.front(), results.cases);
   if (!causes.empty() && !causes.front().stage.empty()) text += "; stage: " + causes.front().stage;
   return text + "; " + conformance::replay_command(failing, program);
@@ -99,10 +100,10 @@ std::string first_answer(const Results& results, ExitCode code, const std::strin
   const Tally tally = tally_of(results);
   std::string found = code == ExitCode::nonconformant
                           ? first_failure(results, program)
-                          : finding(results, tally, code) + not_judged(results.summary, tally);
+                          : finding(results, tally, code) + not_judged(results.summary, tally) +
+                                fmt::format(" ({:.1f} s).", results.summary.seconds);
   std::ranges::replace(found, '\n', ' ');  // a message of the kernel may have several lines
-  return name_of(results) + verdict_text(code) + ": " + found +
-         fmt::format(" ({:.1f} s).", results.summary.seconds);
+  return name_of(results) + verdict_text(code) + ": " + found;
 }
 
 std::string conclusion(const conformance::CaseReport& report) {
