@@ -59,8 +59,8 @@ Tensor filled_with(std::byte fill, const spec::Parameter& parameter) {
   return tensor;
 }
 
-/// Fills a row with the numbers of the usual profile, in a loop without a function call: the
-/// processor computes several numbers at a time.
+/// Fills a row with the numbers of the usual profile. In a loop without function calls the
+/// instructions for successive numbers overlap.
 void fill_normal(Place place, double factor, std::span<double> row) {
   for (std::size_t d = 0; d < row.size(); ++d) {
     place.d = static_cast<std::int64_t>(d);

@@ -23,10 +23,10 @@ double effective_channels(const engine::Rows& rows, std::int64_t first, std::int
   const engine::Rows matrix{chosen.data(), count, dim};
   const bool by_rows = count < dim;
   const std::int64_t width = by_rows ? count : dim, columns = engine::padded(width);
-  constexpr engine::Bounds no_panels_of_bounds = engine::Bounds::by_norm;
+  constexpr engine::Bounds few_bounds = engine::Bounds::by_norm;
   const engine::Panels right =
-      by_rows ? engine::transposed_panels_of(matrix, 0, count, columns, {}, no_panels_of_bounds)
-              : engine::panels_of(matrix, 0, count, {}, no_panels_of_bounds);
+      by_rows ? engine::transposed_panels_of(matrix, 0, count, columns, {}, few_bounds)
+              : engine::panels_of(matrix, 0, count, {}, few_bounds);
   const std::vector<double> left(chosen.begin(), chosen.end());
   std::vector<double> gram(at(width * columns));
   engine::multiply(engine::Product<double>{.a = left.data(),

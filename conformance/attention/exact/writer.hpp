@@ -46,7 +46,7 @@ class Writer {
   spec::Extents queries_;
   Target query_, key_, value_, dy_, output_;
   std::vector<Target> rope_;          ///< of query and key, if there are any
-  std::vector<double> row_, stored_;  ///< the row that is written, and what the tensor then has
+  std::vector<double> row_, stored_;  ///< the row that is written, and the same row as read back
 };
 
 }  // namespace assay::conformance::exact

@@ -89,7 +89,7 @@ void fill_moments(Compiled, const RowNumbers& row, const Arithmetic& arithmetic,
                   const MomentRow& to) {
   const double unit = 2 * unit_roundoff(arithmetic.io), least = 2 * underflow_of(arithmetic.io);
   const bool is_narrow = unit > 0, away = arithmetic.numerics.round_out == spec::Rounding::rna;
-  // The result of a cast is not random if the type has few numbers near the value.
+  // Below this limit the error of the cast is not random.
   const double coarse = coarsest_of(arithmetic.io);
   // eta_out is half the smallest subnormal number of the type, and u_out is its unit roundoff.
   // Therefore the quotient is the smallest normal number.

@@ -6,8 +6,8 @@
 #include "assay/conformance/judge/arithmetic.hpp"
 #include "assay/conformance/judge/expectation.hpp"
 
-/// Quick checks of all elements of a row, in SIMD lanes. If a quick check fails, the elements are
-/// examined one by one. The results have the same bits as the functions for single elements.
+/// Loops over the elements of a row, in SIMD lanes; the bits of the results do not depend on the
+/// number of lanes. If a quick check fails, its caller examines the elements one by one.
 namespace assay::conformance {
 
 /// The expected values of a row and, if they exist, the kernel's values (otherwise null).

@@ -146,24 +146,27 @@ TEST(KeyLoops, LimitsAreThoseOfTheKeysThatOccur) {
 
 TEST(KeyLoops, LimitsOfZeroHaveNoSign) {
   const Numbers zeros(16), times(16, 1.0);
-  const auto expect_unsigned = [&](Numbers value) {
+  const auto expect_unsigned = [&](Numbers value, Numbers error) {
     for (const Instructions instructions : engine::available_instructions()) {
-      Numbers none = zeros;
       ScoreLimits limits;
       engine::read_with(instructions, [&](auto compiled) {
         limit_scores(compiled, 16, times.data(),
-                     {value.data(), none.data(), none.data(), none.data()}, 3, limits);
+                     {value.data(), error.data(), error.data(), error.data()}, 3, limits);
       });
       for (const double limit : {limits.low, limits.exact, limits.high, limits.least,
                                  limits.likely_low, limits.likely_high})
         EXPECT_TRUE(limit == 0 && !std::signbit(limit));
     }
   };
-  expect_unsigned(Numbers(16, -0.0));
-  for (std::size_t c = 0; c < 16; ++c) {
-    Numbers value = zeros;
-    value[c] = -0.0;
-    expect_unsigned(value);
+  // -0 - 0 and -0 + -0 are -0.
+  for (const double error : {0.0, -0.0}) {
+    const Numbers errors(16, error);
+    expect_unsigned(Numbers(16, -0.0), errors);
+    for (std::size_t c = 0; c < 16; ++c) {
+      Numbers value = zeros;
+      value[c] = -0.0;
+      expect_unsigned(value, errors);
+    }
   }
 }
 

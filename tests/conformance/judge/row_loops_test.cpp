@@ -194,7 +194,7 @@ ElementMoments moments_of(double value, DType io, Rounding rounding) {
   return moments;
 }
 
-/// Pencil. E2.
+/// Equation E2, computed by hand.
 TEST(RowLoops, ErrorOfTheFinalCastIsKnown) {
   const auto error = [](double value, DType io, Rounding rounding) {
     return moments_of(value, io, rounding).of_cast[0];
@@ -212,7 +212,7 @@ TEST(RowLoops, ErrorOfTheFinalCastIsKnown) {
   }
 }
 
-/// Pencil.
+/// Computed by hand.
 TEST(RowLoops, BiasedAndCoarseCastsAreRecognized) {
   const auto is_biased = [](double value, DType io, Rounding rounding) {
     return moments_of(value, io, rounding).is_biased[0] != 0;

@@ -440,7 +440,8 @@ TEST(CompressJudgement, RefusesWhatMakesNoCase) {
     return "accepted";
   };
   EXPECT_TRUE(refused("--seq=31").find("NSAC-C21") != std::string::npos) << refused("--seq=31");
-  const std::string no_window = "accepted: in --seq or --lengths a sequence of at least";
+  const std::string no_window =
+      "accepted: at least 32 (compress_block_size) tokens in --seq or in one";
   EXPECT_TRUE(refused("--lengths=31,5").starts_with("--lengths=31,5: " + no_window));
   EXPECT_TRUE(refused("--lengths=0,0").starts_with("--seq=0: " + no_window)) << "equal lengths";
   EXPECT_TRUE(refused("--dtype=fp32").starts_with("--dtype=fp32: accepted: fp16, bf16"));

@@ -48,9 +48,10 @@ inline constexpr std::array<std::pair<Verdict, std::string_view>, 18> meanings{{
     {Verdict::crash, "the implementation died, threw an exception, or gave a malformed answer"},
     {Verdict::timeout, "the implementation did not answer within its time"},
     {Verdict::inconclusive,
-     "the case could not have detected an error: zeros or the negated expected values would pass "
-     "in all heads of an output, more than 1 % of the elements are exempt, the reference is not "
-     "proven closely enough, or the statistics of a file may be stored in another order"},
+     "the case could not have detected an error: expected values of an output exceed their "
+     "tolerances, but zeros or the negated values would pass in all heads; more than 1 % of the "
+     "elements are exempt; the reference is not proven closely enough; or the statistics of a "
+     "file may be stored in another order"},
     {Verdict::vacuous, "nothing in the case could fail"},
     {Verdict::usage_error,
      "arguments are wrong, a file cannot be read, or a file does not fit the case"},
