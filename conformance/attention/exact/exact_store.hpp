@@ -1,7 +1,9 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <string>
+#include <vector>
 
 #include "assay/conformance/attention/exact_case.hpp"
 #include "assay/spec/tensor.hpp"
@@ -18,6 +20,17 @@ namespace assay::conformance::exact {
 inline void store_exactly(spec::Tensor& tensor, std::int64_t element, double value) {
   tensor.store(element, value);
   if (tensor.load(element) != value) refuse_rounding(tensor, value);
+}
+
+/// Stores the numbers of a row without rounding, in the storage elements first, first + step, ...
+/// `stored` is a buffer. Errors: those of refuse_rounding.
+inline void store_row_exactly(spec::Tensor& tensor, std::int64_t first, std::int64_t step,
+                              std::span<const double> row, std::vector<double>& stored) {
+  spec::store_row(tensor, first, step, row);
+  stored.resize(row.size());
+  spec::load_row(tensor, first, step, std::span(stored));
+  for (std::size_t d = 0; d < row.size(); ++d)
+    if (stored[d] != row[d]) refuse_rounding(tensor, row[d]);
 }
 
 }  // namespace assay::conformance::exact

@@ -69,12 +69,8 @@ void Writer::write_row(const Target& target, const Place& place, std::span<const
 }
 
 void Writer::write_row(const Target& target, const Place& place) {
-  const std::int64_t first = target.index(place.b, place.n, place.s, 0);
-  spec::store_row(*target.tensor, first, target.index.step(), row_);
-  stored_.resize(row_.size());
-  spec::load_row(*target.tensor, first, target.index.step(), std::span(stored_));
-  for (std::size_t d = 0; d < row_.size(); ++d)
-    if (stored_[d] != row_[d]) refuse_rounding(*target.tensor, row_[d]);
+  store_row_exactly(*target.tensor, target.index(place.b, place.n, place.s, 0), target.index.step(),
+                    row_, stored_);
 }
 
 void Writer::write_split(const Target& main, std::size_t rope, const Place& place,

@@ -296,6 +296,21 @@ TEST(ExactCaseScale, IsAlwaysAcceptedAndNeverCustomary) {
     }
 }
 
+TEST(ExactCase, ValueOutsideTheTypeIsReportedInARow) {
+  spec::Tensor tensor = spec::contiguous_tensor(DType::bf16, {6});
+  std::vector<double> buffer;
+  exact::store_row_exactly(tensor, 1, 2, std::vector<double>{1, 256, -2}, buffer);
+  EXPECT_EQ(tensor.load(1), 1);
+  EXPECT_EQ(tensor.load(3), 256);
+  EXPECT_EQ(tensor.load(5), -2);
+  try {
+    exact::store_row_exactly(tensor, 0, 1, std::vector<double>{1, 257, 3}, buffer);
+    ADD_FAILURE() << "257 was stored without an error";
+  } catch (const NoExactCase& error) {
+    EXPECT_STREQ(error.what(), "no exact case: the input 257.000000 is not a number of bf16");
+  }
+}
+
 TEST(ExactCase, ValueOutsideTheTypeIsReported) {
   spec::Tensor tensor = spec::contiguous_tensor(DType::bf16, {1});
   exact::store_exactly(tensor, 0, 256);
