@@ -100,6 +100,8 @@ void fill_moments(Compiled, const RowNumbers& row, const Arithmetic& arithmetic,
     };
     const Lanes value = at(row.value), sigma = at(row.sigma), drift = at(row.drift);
     const Lanes actual = at(row.actual), size = magnitude_of(value), healthy = value + drift;
+    // A value of at most tau may consist of rounding errors only, and a correct kernel need not
+    // reproduce it.
     put(to.is_informative, k, row.count,
         (size > at(row.tau)) & (sigma > 0.0) & (magnitude_of(actual) <= largest) &
             ~(size < coarse));

@@ -7,6 +7,7 @@
 #include <set>
 #include <sstream>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "../../printed.hpp"
@@ -14,6 +15,7 @@
 #include "assay/device/ascend.hpp"
 #include "assay/mutants/mutant.hpp"
 #include "assay/optimized/flash_attention_score_grad.hpp"
+#include "attention/flash/relations/pairs.hpp"
 #include "judge/relations/prepared_relation.hpp"
 #include "operators/flash_attention_score_grad/basis.hpp"
 #include "plan/hand_made_cases.hpp"
@@ -194,6 +196,27 @@ TEST(Relations, BugsAreChosenForEveryRelationAndForNothingElse) {
   for (const auto& [relation, mutant] : caught()) chosen.insert(relation);
   for (const Relation* relation : RelationParts::relations()) known.emplace(relation->name);
   EXPECT_EQ(chosen, known);
+}
+
+/// The batch axis of a compressed mask is removed, and the first slice remains.
+TEST(PairsOfRelations, CompressedMaskIsCopiedWithAnyStrides) {
+  spec::AttentionProblem problem;
+  problem.atten_mask = spec::MaskShape::compressed;
+  constexpr std::int64_t rows = 3, columns = 5;
+  for (const auto& [row_stride, stride] :
+       {std::pair<std::int64_t, std::int64_t>{5, 1}, {7, 1}, {1, 3}, {11, 2}}) {
+    spec::Tensor mask = spec::contiguous_tensor(spec::DType::uint8, {80});
+    for (std::int64_t e = 0; e < 80; ++e) mask.store(e, static_cast<double>(e));
+    mask.shape = {1, 1, rows, columns}, mask.strides = {40, 40, row_stride, stride};
+    mask.offset = 4;
+    const PairTensors moved = moved_pairs(problem, {.atten_mask = mask}, problem, {});
+    ASSERT_TRUE(moved.atten_mask);
+    EXPECT_EQ(moved.atten_mask->shape, (spec::Shape{rows, columns}));
+    for (std::int64_t i = 0; i < rows; ++i)
+      for (std::int64_t j = 0; j < columns; ++j)
+        EXPECT_EQ(moved.atten_mask->load(i * columns + j),
+                  static_cast<double>(4 + i * row_stride + j * stride));
+  }
 }
 
 }  // namespace
